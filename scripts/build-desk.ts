@@ -4,9 +4,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DESK_LANGUAGES } from '#desk/i18n.ts'
 import { TEXTS as DESK } from '#desk/strings/all.ts'
 import { DESK_FILE, DESK_READER_FILE, DESK_TEXTS_FILE } from '#modules/desk/page.ts'
-import type { Language } from '#web/i18n.ts'
 import { TEXTS as WEB } from '#web/strings/all.ts'
 import { buildPage, bundle, hashOf } from './page.ts'
 
@@ -20,6 +20,6 @@ const page = await buildPage(
 mkdirSync(dirname(out), { recursive: true })
 writeFileSync(out, page)
 writeFileSync(DESK_READER_FILE, reader)
-const texts = Object.entries(DESK).map(([tag, desk]) => [tag, { web: WEB[tag as Language], desk }])
+const texts = DESK_LANGUAGES.map((tag) => [tag, { web: WEB[tag], desk: DESK[tag] }])
 writeFileSync(DESK_TEXTS_FILE, JSON.stringify(Object.fromEntries(texts)))
 console.log(out)

@@ -29,7 +29,8 @@ const ROOMS: Record<string, readonly string[]> = {
   'packages/table': LIBRARY,
   'packages/local-chain': LIBRARY,
   'apps/docreg': [...LIBRARY, 'packages/certificates', 'packages/client', 'packages/table'],
-  'apps/page': LIBRARY,
+  // A language of the page must be one of certificates.
+  'apps/page': [...LIBRARY, 'packages/certificates'],
   'packages/anchoring/base': LIBRARY,
   'packages/anchoring/promise': [...LIBRARY, 'packages/anchoring/base'],
   'packages/anchoring/engine': PROMISED,

@@ -3,14 +3,12 @@
 // Starts the service of this checkout, or of another one that is set up, and counts with V8's
 // precise coverage the functions that the second `POST /v1/documents` and the second verification
 // call in the main thread until they are answered, and the files of these functions.
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { freePort } from '#local-chain/free-port.ts'
-import { inFolder, PROGRAMS, START_FLAGS } from './bench/measure.ts'
-import { untilReady } from './bench/processes.ts'
+import { API_KEY, inFolder, startService } from './bench/measure.ts'
+import { issue } from './bench/requests.ts'
 
 type Coverage = { result: { url: string; functions: { ranges: { count: number }[] }[] }[] }
 
@@ -21,7 +19,6 @@ const QUIET_MS = 5_000
 
 const checkout = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))
 const root = pathToFileURL(`${checkout}/`).href
-const API_KEY = 'footprint-footprint-footprint-footprint'
 
 /** @returns Files and functions of the checkout with at least one call. */
 function countCalls({ result }: Coverage) {
@@ -51,23 +48,6 @@ async function connect(port: number) {
   return { call, disconnect: () => socket.close() }
 }
 
-/** @returns The publicId of the issued document. */
-async function issueAt(url: string): Promise<string> {
-  const answer = await fetch(`${url}/v1/documents`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      subjectName: 'Ada Lovelace',
-      subjectId: '18151210',
-      category: 'birth_certificate',
-      issuedAt: '2026-01-31',
-    }),
-  })
-  if (answer.status !== 201) throw new Error(`${answer.status}: ${await answer.text()}`)
-  const { data } = await answer.json()
-  return data.publicId
-}
-
 async function verifyAt(url: string, publicId: string): Promise<void> {
   const answer = await fetch(`${url}/v1/verify?publicId=${publicId}`, {
     headers: { authorization: `Bearer ${API_KEY}` },
@@ -76,24 +56,13 @@ async function verifyAt(url: string, publicId: string): Promise<void> {
 }
 
 await inFolder(async (dataDir) => {
-  const [port, inspector] = [await freePort(), await freePort()]
-  const program = PROGRAMS.find((place) => existsSync(join(checkout, place))) ?? ''
-  const start = [`--inspect=127.0.0.1:${inspector}`, ...START_FLAGS, program, 'start']
-  const service = spawn(process.execPath, start, {
-    cwd: checkout,
-    env: {
-      PATH: process.env.PATH ?? '',
-      PORT: `${port}`,
-      CHAIN_PORT: '0',
-      DATA_DIR: dataDir,
-      API_KEY,
-      WAIT_SECONDS: '60',
-    },
-    stdio: 'ignore',
+  const inspector = await freePort()
+  const { url, stop } = await startService(dataDir, {
+    checkout,
+    env: { WAIT_SECONDS: '60', LOG_LEVEL: 'error' },
+    flags: [`--inspect=127.0.0.1:${inspector}`],
   })
   try {
-    const url = `http://127.0.0.1:${port}`
-    await untilReady(`${url}/readyz`)
     const { call, disconnect } = await connect(inspector)
     await call('Profiler.enable')
     await call('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
@@ -105,15 +74,14 @@ await inFolder(async (dataDir) => {
       console.log(`${title}: ${counted.functions} functions in ${counted.files} files`)
       return done
     }
-    const issue = () => issueAt(url)
-    const verify = (publicId: string) => verifyAt(url, publicId)
-    await verify(await issue())
-    const publicId = await count('POST /v1/documents', issue)
-    await count('GET /v1/verify', () => verify(publicId))
+    const target = { url, key: API_KEY }
+    const first = await issue(target, 1)
+    await verifyAt(url, first.publicId)
+    const { publicId } = await count('POST /v1/documents', () => issue(target, 2))
+    await count('GET /v1/verify', () => verifyAt(url, publicId))
     // A process does not end while its inspector has a client.
     disconnect()
   } finally {
-    service.kill('SIGTERM')
-    await new Promise((closed) => service.once('close', closed))
+    await stop()
   }
 })

@@ -1,6 +1,10 @@
+import type { LabelLanguage } from '#certificates/labels.ts'
 import { en, type TextKey, type Texts } from './strings/en.ts'
 
-/** The languages of the page: name and direction. */
+/**
+ * The languages of the page: name and direction. Certificates must have all of them; the desk has a
+ * list of its own.
+ */
 export const LANGUAGES = {
   en: { name: 'English', dir: 'ltr' },
   de: { name: 'Deutsch', dir: 'ltr' },
@@ -8,9 +12,10 @@ export const LANGUAGES = {
   es: { name: 'Español', dir: 'ltr' },
   pt: { name: 'Português', dir: 'ltr' },
   ar: { name: 'العربية', dir: 'rtl' },
-} as const
+} as const satisfies { [tag in LabelLanguage]?: { name: string; dir: 'ltr' | 'rtl' } }
 
 export type Language = keyof typeof LANGUAGES
+export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as Language[]
 
 /** The texts that are here. A page may load a language when it is chosen. */
 const known: Partial<Record<Language, Texts>> = { en }
@@ -31,13 +36,14 @@ export function currentLanguage(): Language {
 }
 
 /**
- * @returns The language that the reader chose earlier; otherwise the first available one that the
- * browser prefers.
+ * @param offered Those of the page, or fewer.
+ * @returns The language that the reader chose earlier; otherwise the first one that the browser
+ * prefers and that is offered.
  */
-export function preferredLanguage(): Language {
+export function preferredLanguage(offered: readonly Language[] = LANGUAGE_TAGS): Language {
   const wanted = [kept(), ...navigator.languages]
-  const found = wanted.map((tag) => tag?.toLowerCase().split('-')[0] ?? '').find(isLanguage)
-  return found ?? 'en'
+  const tags = wanted.map((tag) => tag?.toLowerCase().split('-')[0] ?? '')
+  return tags.filter(isLanguage).find((tag) => offered.includes(tag)) ?? 'en'
 }
 
 /** Sets the language of the page. @param keep Whether to store the choice. */

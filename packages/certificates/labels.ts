@@ -8,7 +8,7 @@ export type Labels = Record<Field | 'check' | 'more' | 'wallet', string>
  * The words by BCP 47 tag. A template can use other languages if it has all these words itself
  * (`labels`).
  */
-const LABELS: Record<string, Labels> = {
+const LABELS = {
   en: {
     subjectName: 'Name',
     subjectId: 'Identifier',
@@ -130,12 +130,16 @@ const LABELS: Record<string, Labels> = {
     more: '其他內容：請掃描二維碼',
     wallet: '存入您的數位錢包',
   },
-}
+} satisfies Record<string, Labels>
 
-export const LABEL_NAMES = Object.keys(LABELS.en ?? {}) as (keyof Labels)[]
+/** The languages of certificates: those of the verify page, and more. */
+export type LabelLanguage = keyof typeof LABELS
+
+export const LABEL_NAMES = Object.keys(LABELS.en) as (keyof Labels)[]
 
 /** @returns The words of a language, also for one of its regions, such as `de-AT` or `zh-TW`. */
 export function labelsOf(tag: string): Labels | undefined {
   const { language, script } = new Intl.Locale(tag).maximize()
-  return LABELS[tag] ?? LABELS[`${language}-${script}`] ?? LABELS[language]
+  const known: Record<string, Labels> = LABELS
+  return known[tag] ?? known[`${language}-${script}`] ?? known[language]
 }

@@ -3,55 +3,41 @@
 //
 //   --documents N,N,N  how many (10,000, 100,000 and 300,000)
 //   --no-export        audits only
+//   --dry              print only
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { Wallet } from 'ethers'
 import type { Hex } from '#document/hex.ts'
-import { MAX_BATCH } from '#engine/planner.ts'
 import { DOCREG } from '#test/support/docreg.ts'
 import { gethBinary } from '#test/support/geth.ts'
 import { type BenchChain, startGethChain } from './chain.ts'
+import { issueHashes } from './direct.ts'
 import { inFolder } from './measure.ts'
+import { readOptions } from './options.ts'
 import { type Usage, usageOf } from './processes.ts'
 import { publish } from './publish.ts'
-import { pick, readSetting, type Table } from './report.ts'
-import { signIssues } from './sign-issues.ts'
+import { pick, readSetting, type Table, whole } from './report.ts'
 
 const IN_FLIGHT = 16
 const POLL_MS = 20
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    documents: { type: 'string', default: '10000,100000,300000' },
-    export: { type: 'boolean', default: true },
-  },
-})
-const sizes = values.documents.split(',').map(Number)
+const options = readOptions({ documents: '10000,100000,300000', export: true, dry: false })
+const sizes = options.documents.split(',').map(Number)
 
-/** Issues documents with random hashes, in transactions of the same size as the gateway's. */
-async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number): Promise<void> {
-  const wallet = new Wallet(issuerKey)
-  const request = <T>(method: string, ...params: unknown[]) =>
-    rpc.request({ method, params }) as Promise<T>
-  const mined = async () =>
-    Number(await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'))
-  const first = await mined()
-  const last = first + Math.ceil(count / MAX_BATCH)
-  for (let nonce = first; nonce < last; nonce++) {
-    const size = Math.min(MAX_BATCH, count - (nonce - first) * MAX_BATCH)
-    const raw = await signIssues(wallet, { registry, nonce, size, maxFeePerGas: 10n ** 11n })
-    await request('eth_sendRawTransaction', raw)
-    while (nonce - (await mined()) >= IN_FLIGHT) await sleep(POLL_MS)
-  }
-  while ((await mined()) < last) await sleep(POLL_MS)
+async function issueMore(chain: BenchChain, documents: number): Promise<void> {
+  await issueHashes(chain, {
+    documents,
+    seconds: Number.POSITIVE_INFINITY,
+    inFlight: IN_FLIGHT,
+    maxFeePerGas: 10n ** 11n,
+  })
   // An audit covers what is final.
-  const numberOf = async (tag: string) =>
-    Number((await request<{ number: Hex }>('eth_getBlockByNumber', tag, false)).number)
+  const numberOf = async (tag: string) => {
+    const block = await chain.rpc.request({ method: 'eth_getBlockByNumber', params: [tag, false] })
+    return Number((block as { number: Hex }).number)
+  }
   const head = await numberOf('latest')
   while ((await numberOf('finalized')) < head) await sleep(POLL_MS)
 }
@@ -72,7 +58,7 @@ async function runDocreg(...args: string[]): Promise<Run> {
   child.stdout.on('data', (chunk) => {
     output += chunk
   })
-  let usage: Usage = { cpu: 0, peak: 0 }
+  let usage: Usage = { cpu: 0, resident: 0, peak: 0 }
   const poll = setInterval(() => {
     const now = usageOf(child.pid)
     // A process that has just ended has no memory.
@@ -94,14 +80,14 @@ async function measure(
     ['audit', await runDocreg('audit', ...at, '--out', out)],
     ['audit, with the events of the first', await runDocreg('audit', ...at, '--out', out)],
   ]
-  if (values.export)
+  if (options.export)
     runs.push(['export', await runDocreg('export', ...at, '--out', join(folder, 'list.ndjson'))])
   return runs
 }
 
 const geth = await gethBinary()
 if (geth === undefined) throw new Error('this benchmark needs geth')
-const setting = readSetting(`node tools/bench/audit.ts ${process.argv.slice(2).join(' ')}`.trim())
+const setting = readSetting('node tools/bench/audit.ts')
 const rows: string[][] = []
 await inFolder(async (dataDir) => {
   const chain = await startGethChain(geth, dataDir)
@@ -114,7 +100,7 @@ await inFolder(async (dataDir) => {
         for (const [name, { seconds, cpu, peak }] of await measure(chain, folder)) {
           const load = loadavg()[0] ?? 0
           const figures = [seconds, cpu, peak / 2 ** 20, load].map((one) => one.toFixed(1))
-          rows.push([size.toLocaleString('en'), name, ...figures])
+          rows.push([whole(size), name, ...figures])
           console.error(rows.at(-1)?.join(' · '))
         }
       })
@@ -128,4 +114,4 @@ const head = ['documents', 'command', 'seconds', 'processor seconds', 'MiB', 'lo
 const audits: Table = { head, rows }
 const audited = rows.filter(([, command]) => command === 'audit')
 const shown = pick({ head, rows: audited }, ['documents', 'seconds', 'MiB'])
-publish('audits', setting, { all: { audits }, shown: { audits: shown } })
+publish('audits', setting, { all: { audits }, shown: { audits: shown } }, options.dry)

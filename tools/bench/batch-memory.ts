@@ -3,9 +3,10 @@
  * nothing else. Memory is the maximum resident set (VmHWM) above that after a batch of 1,000;
  * processor time is that of all threads. Linux only.
  */
-import { readFileSync } from 'node:fs'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { buildBatch } from '#document/batch/batch.ts'
+import { metered, usageOf } from './processes.ts'
+import { mebibytes } from './report.ts'
 
 const documents = Number(process.argv[2] ?? 100_000)
 
@@ -24,24 +25,15 @@ function* entries(count: number) {
   }
 }
 
-/** @returns The maximum resident set in bytes. */
-function peak(): number {
-  const status = readFileSync('/proc/self/status', 'utf8')
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * 1024
-}
+const peak = () => usageOf(process.pid)?.peak ?? Number.NaN
 
 await buildBatch(issuer, entries(1_000))
 const before = peak()
-const started = process.cpuUsage()
-const batch = await buildBatch(issuer, entries(documents))
-const { user, system } = process.cpuUsage(started)
-const taken = peak() - before
-process.stdout.write(
-  [
-    `documents          ${batch.size}`,
-    `memory             ${(taken / 2 ** 20).toFixed(1)} MiB over ${(before / 2 ** 20).toFixed(1)} MiB`,
-    `bytes a document   ${Math.round(taken / batch.size)}`,
-    `processor seconds  ${((user + system) / 1e6).toFixed(1)}`,
-    '',
-  ].join('\n'),
+const { result, cpu } = await metered({ own: process.pid }, () =>
+  buildBatch(issuer, entries(documents)),
 )
+const taken = peak() - before
+console.log(`documents          ${result.size}
+memory             ${mebibytes(taken)} MiB over ${mebibytes(before)} MiB
+bytes a document   ${Math.round(taken / result.size)}
+processor seconds  ${cpu.own.toFixed(1)}`)

@@ -12,54 +12,36 @@
 //   --connections C   a list (200,500)
 //   --keys            each document has an idempotency key
 //   --postgres        over a PostgreSQL of its own, on this machine, in place of SQLite
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
-import type { MeasureOptions } from './before/measure.ts'
+import { USUAL } from './cases.ts'
+import { measureCheckout } from './checkout.ts'
 import { measureEcho, type Row } from './measure.ts'
-import { runScript } from './processes.ts'
+import { readOptions } from './options.ts'
+import { withPostgres } from './postgres-server.ts'
+import { ROOT } from './processes.ts'
 import { median } from './quantile.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    documents: { type: 'string', default: '15000' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '200,500' },
-    keys: { type: 'boolean', default: false },
-    postgres: { type: 'boolean', default: false },
-  },
+const { rounds, connections, keys, postgres, given, ...limits } = readOptions({
+  documents: 15_000,
+  seconds: 10,
+  rounds: 5,
+  connections: '200,500',
+  keys: false,
+  postgres: false,
 })
-const [older] = positionals
+const [older] = given
 if (older === undefined) throw new Error('name the folder of a checkout')
-const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
-const checkouts = { before: older, now: fileURLToPath(new URL('../..', import.meta.url)) }
+const CHECKOUTS = { before: older, now: ROOT }
+const kind = keys ? 'issue keyed' : 'issue'
 
-/** The connections of the bare Hono server with which issuing is compared. */
-const ECHO_CONNECTIONS = 200
+type NewEnv = () => Promise<Record<string, string>>
 
-const kind = values.keys ? 'issue keyed' : 'issue'
-const folder = values.postgres ? postgresFolder() : undefined
-if (values.postgres && folder === undefined) throw new Error('PostgreSQL is not installed')
-const postgres = folder === undefined ? undefined : await startPostgres(folder, ['fsync=on'])
-
-async function newEnv(): Promise<Record<string, string>> {
-  return postgres ? { DATABASE_URL: await postgres.newDatabase() } : {}
-}
-
-async function compareAt(connections: number, echo: Row): Promise<void> {
-  const rows: Record<keyof typeof checkouts, Row[]> = { before: [], now: [] }
-  for (let round = 0; round < Number(values.rounds); round++)
+async function compareAt(connections: number, echo: Row, newEnv: NewEnv): Promise<void> {
+  const rows: Record<keyof typeof CHECKOUTS, Row[]> = { before: [], now: [] }
+  for (let round = 0; round < rounds; round++)
     for (const which of ['before', 'now'] as const) {
-      const options: MeasureOptions = {
-        checkout: checkouts[which],
-        ...limits,
-        connections,
-        kind,
-        env: await newEnv(),
-      }
-      const row = await runScript<Row>('tools/bench/before/measure.ts', options)
+      const env = await newEnv()
+      const load = { kind, connections, ...limits } as const
+      const row = await measureCheckout(CHECKOUTS[which], load, env)
       rows[which].push(row)
       console.log(
         `${connections} connections, ${which}: ${row.perSecond.toFixed(0)} a second, gateway ${row.gatewayCpu?.toFixed(0)} µs, Anvil ${row.anvilCpu?.toFixed(0)} µs, ${row.failures} failed`,
@@ -73,11 +55,15 @@ async function compareAt(connections: number, echo: Row): Promise<void> {
   )
 }
 
-try {
-  const echo = await measureEcho(limits, ECHO_CONNECTIONS)
+async function compare(newEnv: NewEnv): Promise<void> {
+  const echo = await measureEcho(limits, USUAL)
   console.log(`bare Hono, echo of a POST: ${echo.perSecond.toFixed(0)} a second`)
-  for (const connections of values.connections.split(','))
-    await compareAt(Number(connections), echo)
-} finally {
-  await postgres?.remove()
+  for (const at of connections.split(',')) await compareAt(Number(at), echo, newEnv)
 }
+
+let databases = 0
+if (!postgres) await compare(async () => ({}))
+else
+  await withPostgres((server) =>
+    compare(async () => ({ DATABASE_URL: await server.create(`run_${databases++}`) })),
+  )

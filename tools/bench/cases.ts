@@ -1,13 +1,8 @@
 import { loadavg } from 'node:os'
 import { createKubo, kuboBinary } from '#test/support/kubo.ts'
-import {
-  type Limits,
-  measureEcho,
-  measureIssue,
-  measureRaw,
-  type Row,
-  type RunningGateway,
-} from './measure.ts'
+import { measureEcho, measureIssue, measureRaw, type Row } from './measure.ts'
+import type { Limits } from './processes.ts'
+import { type Columns, ratio, tenths, whole } from './report.ts'
 
 /** A row of the table, with its comparisons. */
 export type Case = Row & {
@@ -43,52 +38,58 @@ const BLOCK_TIMES = [0, 1] as const
 /** Connections of the cases that run at one number only. */
 export const USUAL = 200
 
-/** Runs all cases, one after another, each on a fresh chain. */
-export async function runCases(limits: Limits, tell: (done: Case) => void): Promise<Case[]> {
+export const COLUMNS: Columns<Case> = {
+  case: ({ name }) => name,
+  'block time': ({ blockTime }) => (blockTime === undefined ? '' : `${blockTime} s`),
+  connections: ({ connections }) => whole(connections),
+  requests: ({ requests }) => whole(requests),
+  failed: ({ failures }) => whole(failures),
+  'a second': ({ perSecond }) => whole(perSecond),
+  '÷ echo': ({ toEcho }) => ratio(toEcho),
+  '÷ ungrouped': ({ toUngrouped }) => ratio(toUngrouped),
+  '÷ embedded': ({ toEmbedded }) => ratio(toEmbedded),
+  '÷ raw': ({ toRaw }) => ratio(toRaw),
+  'p50 ms': ({ p50 }) => tenths(p50),
+  'p99 ms': ({ p99 }) => tenths(p99),
+  'gateway µs': ({ gatewayCpu }) => whole(gatewayCpu),
+  'Anvil µs': ({ anvilCpu }) => whole(anvilCpu),
+  'memory MiB': ({ peak }) => whole(peak && peak / 2 ** 20),
+  load: ({ load }) => tenths(load),
+}
+
+/** @returns A list of cases, and a function that adds one and tells of it. */
+function collect(tell: (done: Case) => void) {
   const cases: Case[] = []
   const add = (measured: Case) => {
     const done = { ...measured, load: loadavg()[0] ?? 0 }
     cases.push(done)
     tell(done)
   }
+  return { cases, add }
+}
 
+/** Runs all cases, one after another, each on a fresh chain. */
+export async function runCases(limits: Limits, tell: (done: Case) => void): Promise<Case[]> {
+  const { cases, add } = collect(tell)
   for (const blockTime of BLOCK_TIMES) {
     const raw = await measureRaw(limits, blockTime)
     add({ name: NAMES.raw, blockTime, ...raw })
     for (const connections of CONNECTIONS) {
       const where = { connections, blockTime }
-      const toRaw = (row: Row) => row.perSecond / raw.perSecond
+      const issue = async (name: string, env: Record<string, string> = {}) => {
+        const row = await measureIssue(limits, { ...where, env })
+        return { name, ...where, ...row, toRaw: row.perSecond / raw.perSecond }
+      }
       // With blocks at fixed times, a block includes what is in flight, whatever the store.
       const ungrouped =
-        blockTime === 0
-          ? await measureIssue(limits, { ...where, env: { MAX_BATCH: '1' } })
-          : undefined
-      if (ungrouped)
-        add({
-          name: NAMES.ungrouped,
-          ...where,
-          ...ungrouped,
-          toRaw: toRaw(ungrouped),
-        })
-      const grouped = await measureIssue(limits, where)
-      add({
-        name: NAMES.grouped,
-        ...where,
-        ...grouped,
-        ...(ungrouped && {
-          toUngrouped: grouped.perSecond / ungrouped.perSecond,
-        }),
-        toRaw: toRaw(grouped),
-      })
-      const kubo = blockTime === 0 && connections === USUAL ? await measureKubo(limits) : undefined
-      if (kubo)
-        add({
-          name: NAMES.kubo,
-          ...where,
-          ...kubo,
-          toEmbedded: kubo.perSecond / grouped.perSecond,
-          toRaw: toRaw(kubo),
-        })
+        blockTime === 0 ? await issue(NAMES.ungrouped, { MAX_BATCH: '1' }) : undefined
+      if (ungrouped) add(ungrouped)
+      const grouped = await issue(NAMES.grouped)
+      const { perSecond } = grouped
+      add({ ...grouped, ...(ungrouped && { toUngrouped: perSecond / ungrouped.perSecond }) })
+      if (blockTime > 0 || connections !== USUAL) continue
+      const kubo = await withKubo((env) => issue(NAMES.kubo, env))
+      if (kubo) add({ ...kubo, toEmbedded: kubo.perSecond / perSecond })
     }
   }
   const echo = await measureEcho(limits, USUAL)
@@ -97,68 +98,45 @@ export async function runCases(limits: Limits, tell: (done: Case) => void): Prom
 }
 
 /** @returns `undefined` on a machine that cannot build Kubo; prints the reason. */
-async function measureKubo(limits: Limits): Promise<Row | undefined> {
+async function withKubo<T>(use: (env: Record<string, string>) => Promise<T>) {
   const binary = await kuboBinary()
   if (binary === undefined) return undefined
   const kubo = await createKubo(binary)
   try {
     await kubo.start()
-    return await measureIssue(limits, {
-      connections: USUAL,
-      blockTime: 0,
-      env: { IPFS_API_URL: kubo.apiUrl },
-    })
+    return await use({ IPFS_API_URL: kubo.apiUrl })
   } finally {
     await kubo.remove()
   }
 }
 
-/** Verifies the issued documents with a freshly started gateway. */
-async function verifyAll(
-  limits: Limits,
-  connections: number,
-  restart: () => Promise<RunningGateway>,
-): Promise<Case[]> {
-  const load = { kind: 'verify', connections, ...limits } as const
-  const where = { connections, blockTime: 0 }
-  const gateway = await restart()
-  const cold = await gateway.load(load)
-  const warm = await gateway.load({ ...load, distinct: cold.requests })
-  const one = await gateway.load({ ...load, distinct: 1 })
-  return [
-    { name: NAMES.cold, ...where, ...cold },
-    { name: NAMES.warm, ...where, ...warm },
-    { name: NAMES.one, ...where, ...one },
-  ]
-}
-
 /**
- * Measures the bare Hono server and then verifying, at each number of connections.
- *
- * @param flags Node options of the gateway, for profiling.
+ * Measures the bare Hono server and then verifying with a freshly started gateway, at each number
+ * of connections.
  */
 export async function runVerifyCases(
   limits: Limits,
   connections: readonly number[],
   tell: (done: Case) => void,
-  flags: readonly string[] = [],
 ): Promise<Case[]> {
-  const cases: Case[] = []
-  const add = (measured: Case) => {
-    const done = { ...measured, load: loadavg()[0] ?? 0 }
-    cases.push(done)
-    tell(done)
-  }
+  const { cases, add } = collect(tell)
   await measureIssue(limits, {
     connections: USUAL,
     blockTime: 0,
-    flags,
     after: async (restart) => {
       for (const at of connections) {
         const echo = await measureEcho(limits, at)
         add({ name: NAMES.echo, connections: at, ...echo })
-        for (const row of await verifyAll(limits, at, restart))
-          add({ ...row, toEcho: row.perSecond / echo.perSecond })
+        const gateway = await restart()
+        const verify = async (name: string, distinct?: number) => {
+          const load = { kind: 'verify', connections: at, ...limits } as const
+          const row = await gateway.load({ ...load, ...(distinct && { distinct }) })
+          const toEcho = row.perSecond / echo.perSecond
+          add({ name, connections: at, blockTime: 0, ...row, toEcho })
+          return row.requests
+        }
+        await verify(NAMES.warm, await verify(NAMES.cold))
+        await verify(NAMES.one, 1)
       }
     },
   })

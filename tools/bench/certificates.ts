@@ -9,7 +9,8 @@ import { packCache } from '#certificates/packs.ts'
 import { createPool, type Pool } from '#certificates/pool.ts'
 import { readSettings } from '#certificates/settings.ts'
 import { findTemplate, TEMPLATES } from '#certificates/template.ts'
-import { TICKS_A_SECOND } from './processes.ts'
+import { usageOf } from './processes.ts'
+import { documentOf } from './requests.ts'
 
 const count = Number(process.argv[2] ?? 10_000)
 const names = process.argv[3]?.split(',') ?? TEMPLATES
@@ -26,10 +27,7 @@ function print(pool: Pool, i: number): Promise<Buffer> {
   const bundle = createHash('shake256', { outputLength: BUNDLE_BYTES / 2 }).update(hash)
   return pool.print({
     document: {
-      subjectName: `Ada Lovelace ${i}`,
-      subjectId: `${18_151_210 + i}`,
-      category: 'diploma',
-      issuedAt: '2026-01-31',
+      ...documentOf(18_151_210 + i),
       expiresAt: '2036-01-30',
       metadata: { degree: 'Mathematics', grade: `1.${i % 10}` },
       issuerId: 1,
@@ -45,20 +43,12 @@ function print(pool: Pool, i: number): Promise<Buffer> {
 /**
  * @returns The resident bytes of this process and its children, and their processor seconds so far.
  */
-function usage(): { rss: number; cpu: number } {
-  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
-  const all = [`${process.pid}`, ...pids].map((pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ')
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return {
-      rss: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024,
-      cpu: (Number(stat[11]) + Number(stat[12])) / TICKS_A_SECOND,
-    }
-  })
-  const sum = (of: 'rss' | 'cpu') => all.reduce((total, one) => total + one[of], 0)
-  return { rss: sum('rss'), cpu: sum('cpu') }
+function usage(): { resident: number; cpu: number } {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
+  const pids = [process.pid, ...children.trim().split(' ').map(Number)]
+  const usages = pids.map(usageOf)
+  const sum = (of: 'resident' | 'cpu') => usages.reduce((all, one) => all + (one?.[of] ?? 0), 0)
+  return { resident: sum('resident'), cpu: sum('cpu') }
 }
 
 async function measure(name: string): Promise<void> {
@@ -75,34 +65,29 @@ async function measure(name: string): Promise<void> {
   const before = process.cpuUsage()
   let [peak, bytes, next, afterTenth] = [0, 0, 0, 0]
   const sample = setInterval(() => {
-    peak = Math.max(peak, usage().rss)
+    peak = Math.max(peak, usage().resident)
   }, SAMPLE_INTERVAL_MS)
   const work = async () => {
     while (next < count) {
       // This is read only after the wait, because others add to it meanwhile.
       const { length } = await print(pool, next++)
       bytes += length
-      if (next === Math.ceil(count / 10)) afterTenth = usage().rss
+      if (next === Math.ceil(count / 10)) afterTenth = usage().resident
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
   clearInterval(sample)
   const seconds = (performance.now() - started) / 1000
-  const { cpu, rss } = usage()
+  const { cpu, resident } = usage()
   pool.close()
   const earlier = (before.user + before.system) / 1e6
   const mib = (size: number) => `${Math.round(size / 2 ** 20)} MiB`
-  process.stdout.write(
-    [
-      `template           ${name}`,
-      `certificates       ${count}, ${Math.round(bytes / count / 1024)} KiB each`,
-      `seconds            ${seconds.toFixed(1)}, ${((1000 * seconds) / count).toFixed(1)} ms each`,
-      `processor          ${((1000 * (cpu - earlier)) / count).toFixed(1)} ms each`,
-      `memory             ${mib(afterTenth)} after a tenth, ${mib(rss)} at the end, ${mib(Math.max(peak, rss))} at most`,
-      '',
-      '',
-    ].join('\n'),
-  )
+  console.log(`template           ${name}
+certificates       ${count}, ${Math.round(bytes / count / 1024)} KiB each
+seconds            ${seconds.toFixed(1)}, ${((1000 * seconds) / count).toFixed(1)} ms each
+processor          ${((1000 * (cpu - earlier)) / count).toFixed(1)} ms each
+memory             ${mib(afterTenth)} after a tenth, ${mib(resident)} at the end, ${mib(Math.max(peak, resident))} at most
+`)
 }
 
 for (const name of names) await measure(name)

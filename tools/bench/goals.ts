@@ -9,56 +9,42 @@
 //
 // Calls to the node, certificates and audits take long, and have programs of their own.
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { type LocalIssuer, startLocalIssuer } from '#test/support/local-issuer.ts'
-import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
-import type { MeasureOptions } from './before/measure.ts'
+import { startLocalIssuer } from '#test/support/local-issuer.ts'
 import { NAMES, runVerifyCases, USUAL } from './cases.ts'
-import {
-  API_KEY,
-  inFolder,
-  measureEcho,
-  measureIssue,
-  type Row,
-  type RunningGateway,
-  startGateway,
-} from './measure.ts'
+import { measureCheckout } from './checkout.ts'
+import { API_KEY, inFolder, measureEcho, measureIssue, type Row, startGateway } from './measure.ts'
+import { readOptions } from './options.ts'
 import { measurePeers } from './peers/measure.ts'
-import { createPostgresServer, type MeasuredServer } from './postgres-server.ts'
-import { runScript } from './processes.ts'
+import { type MeasuredServer, withPostgres } from './postgres-server.ts'
+import { ROOT } from './processes.ts'
 import { publish } from './publish.ts'
 import { median } from './quantile.ts'
 import { readSetting } from './report.ts'
+import { issueBatch } from './requests.ts'
 
 const MANY = 500
 const BATCH = 100_000
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    documents: { type: 'string', default: '15000' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '3' },
-    dry: { type: 'boolean', default: false },
-  },
+const { before, rounds, dry, ...limits } = readOptions({
+  before: '',
+  documents: 15_000,
+  seconds: 10,
+  rounds: 3,
+  dry: false,
 })
-const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
-const rounds = Number(values.rounds)
 
 /** Runs each of these in turn. @returns The medians of their results, by name. */
-async function inTurn<K extends string>(
-  runs: Record<K, () => Promise<number>>,
-): Promise<Record<K, number>> {
-  const results = Object.entries(runs).map(([name]) => [name, [] as number[]] as const)
+async function inTurn<K extends string>(runs: Record<K, () => Promise<number>>) {
+  const names = Object.keys(runs) as K[]
+  const found = names.map((): number[] => [])
   for (let round = 0; round < rounds; round++)
-    for (const [name, found] of results) {
-      found.push(await runs[name as K]())
-      console.error(`${name}: ${found.at(-1)?.toFixed(2)}`)
+    for (const [i, name] of names.entries()) {
+      const one = await runs[name]()
+      found[i]?.push(one)
+      console.error(`${name}: ${one.toFixed(2)}`)
     }
-  return Object.fromEntries(results.map(([name, found]) => [name, median(found)])) as Record<
-    K,
-    number
-  >
+  const medians = names.map((name, i) => [name, median(found[i] ?? [])])
+  return Object.fromEntries(medians) as Record<K, number>
 }
 
 const rows: string[][] = []
@@ -68,14 +54,13 @@ const add = (what: string, value: number, aim: string) => {
 }
 
 async function beside(folder: string): Promise<void> {
-  const cpu = async (checkout: string, connections: number) => {
-    const options: MeasureOptions = { checkout, connections, ...limits }
-    return (await runScript<Row>('tools/bench/before/measure.ts', options)).gatewayCpu ?? Number.NaN
-  }
+  const cpu = async (checkout: string, connections: number) =>
+    (await measureCheckout(checkout, { kind: 'issue', connections, ...limits })).gatewayCpu ??
+    Number.NaN
   for (const connections of [USUAL, MANY]) {
     const { now, before } = await inTurn({
       before: () => cpu(folder, connections),
-      now: () => cpu(process.cwd(), connections),
+      now: () => cpu(ROOT, connections),
     })
     add(`processor time of a document ÷ before, ${connections} connections`, now / before, '≤ 0.85')
   }
@@ -121,41 +106,35 @@ async function verifying(): Promise<void> {
 }
 
 /** @returns Microseconds of processor time of gateways and PostgreSQL for a document. */
-async function sharedCost(
-  server: MeasuredServer,
-  issuer: LocalIssuer,
-  gateways: number,
-): Promise<number> {
-  const DATABASE_URL = await server.create(`of_${gateways}_${Date.now()}`)
-  return inFolder(async (folder) => {
-    const { chain, registry, keys } = issuer
-    const running: RunningGateway[] = []
-    for (let i = 0; i < gateways; i++)
-      running.push(
-        await startGateway(
-          join(folder, `${i}`),
-          { url: chain.url, registry, issuerKey: keys.join() },
-          { DATABASE_URL, MAX_HEAD_AGE_SECONDS: '999999999' },
-        ),
+const sharedCost = (server: MeasuredServer, gateways: number): Promise<number> =>
+  inFolder(async (folder) => {
+    const DATABASE_URL = await server.create(`of_${gateways}_${Date.now()}`)
+    const { chain, registry, keys } = await startLocalIssuer(join(folder, 'chain'), 2)
+    const start = (i: number) =>
+      startGateway(
+        join(folder, `${i}`),
+        { url: chain.url, registry, issuerKey: keys.join() },
+        { DATABASE_URL, MAX_HEAD_AGE_SECONDS: '999999999' },
       )
-    const before = server.cpu()
-    const part = { documents: limits.documents / gateways, seconds: limits.seconds }
-    const load = { kind: 'issue', connections: USUAL / gateways, ...part } as const
-    const done = await Promise.all(running.map((gateway) => gateway.load(load)))
-    const requests = done.reduce((sum, row) => sum + row.requests, 0)
-    const own = done.reduce((sum, row) => sum + (row.gatewayCpu ?? Number.NaN) * row.requests, 0)
-    const database = (server.cpu() - before) * 1e6
-    for (const gateway of running) await gateway.stop()
-    return (own + database) / requests
+    try {
+      const running = [await start(0)]
+      while (running.length < gateways) running.push(await start(running.length))
+      const before = server.cpu()
+      const part = { documents: limits.documents / gateways, seconds: limits.seconds }
+      const load = { kind: 'issue', connections: USUAL / gateways, ...part } as const
+      const done = await Promise.all(running.map((gateway) => gateway.load(load)))
+      const requests = done.reduce((sum, row) => sum + row.requests, 0)
+      const own = done.reduce((sum, row) => sum + (row.gatewayCpu ?? Number.NaN) * row.requests, 0)
+      const database = (server.cpu() - before) * 1e6
+      for (const gateway of running) await gateway.stop()
+      return (own + database) / requests
+    } finally {
+      await chain.stop()
+    }
   })
-}
 
-async function databases(): Promise<void> {
-  const folder = postgresFolder()
-  if (folder === undefined) throw new Error('PostgreSQL is not installed')
-  const postgres = await startPostgres(folder, ['fsync=on'])
-  try {
-    const server = await createPostgresServer(await postgres.newDatabase())
+const databases = (): Promise<void> =>
+  withPostgres(async (server) => {
     let count = 0
     const speed = async (env: Record<string, string>) =>
       (await measureIssue(limits, { connections: USUAL, blockTime: 0, env })).perSecond
@@ -164,60 +143,32 @@ async function databases(): Promise<void> {
       postgres: async () => speed({ DATABASE_URL: await server.create(`alone_${count++}`) }),
     })
     add('issue on PostgreSQL ÷ SQLite', one.postgres / one.sqlite, '≥ 0.85')
-    const cost = (gateways: number) => () =>
-      inFolder(async (dataDir) => {
-        const issuer = await startLocalIssuer(join(dataDir, 'chain'), 2)
-        try {
-          return await sharedCost(server, issuer, gateways)
-        } finally {
-          await issuer.chain.stop()
-        }
-      })
-    const shared = await inTurn({ oneGateway: cost(1), twoGateways: cost(2) })
+    const shared = await inTurn({
+      oneGateway: () => sharedCost(server, 1),
+      twoGateways: () => sharedCost(server, 2),
+    })
     const ratio = shared.twoGateways / shared.oneGateway
     add('processor time of a document, two gateways on PostgreSQL ÷ one', ratio, '≤ 1.15')
-  } finally {
-    await postgres.remove()
-  }
-}
+  })
 
 /** Issues one batch, and verifies its last document. @returns Seconds. */
-function batch(): Promise<number> {
-  return inFolder(async (dataDir) => {
+const batch = (): Promise<number> =>
+  inFolder(async (dataDir) => {
     const gateway = await startGateway(dataDir, undefined)
-    const headers = { authorization: `Bearer ${API_KEY}` }
-    const lines = Array.from({ length: BATCH }, (_, i) =>
-      JSON.stringify({
-        subjectName: `Person ${i}`,
-        subjectId: `${i}`,
-        category: 'diploma',
-        issuedAt: '2026-01-31',
-        metadata: { registrar: 'Testville' },
-      }),
-    ).join('\n')
     const begun = performance.now()
-    const response = await fetch(`${gateway.url}/v1/batches`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/x-ndjson' },
-      body: lines,
+    const { publicId } = await issueBatch({ url: gateway.url, key: API_KEY }, 0, BATCH)
+    const verified = await fetch(`${gateway.url}/v1/verify?publicId=${publicId}`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
     })
-    const last = (await response.text()).trimEnd().split('\n').at(-1) ?? ''
-    const { publicId } = (JSON.parse(last) as { data: { publicId: string } }).data
-    const verified = await fetch(`${gateway.url}/v1/verify?publicId=${publicId}`, { headers })
     const seconds = (performance.now() - begun) / 1000
     const { valid } = ((await verified.json()) as { data: { valid: boolean } }).data
     if (!valid) throw new Error('the last document of the batch is not valid')
     await gateway.stop()
     return seconds
   })
-}
 
-const setting = readSetting(
-  ['node scripts/run.mjs tools/bench/goals.ts', ...(values.before ? ['--before FOLDER'] : [])].join(
-    ' ',
-  ),
-)
-if (values.before !== undefined) await beside(values.before)
+const setting = readSetting('node scripts/run.mjs tools/bench/goals.ts')
+if (before !== '') await beside(before)
 await issuing()
 await verifying()
 await databases()
@@ -228,4 +179,4 @@ add(
   '≤ 30',
 )
 const goals = { head: ['what', 'measured', 'aim'], rows }
-publish('goals', setting, { all: { goals }, shown: { goals } }, values.dry)
+publish('goals', setting, { all: { goals }, shown: { goals } }, dry)

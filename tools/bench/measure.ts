@@ -1,15 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+// Starts a gateway in a folder of its own, sends it load, and measures. `before.ts` finds this file
+// by its path in older checkouts, and calls `inFolder`, `startGateway`, `load` and `stop`.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { freePort } from '#local-chain/free-port.ts'
-import { anvilPidOf, type BenchChain, startClockedChain } from './chain.ts'
+import { anvilPidOf, type BenchChain, startClockedChain, startInstantChain } from './chain.ts'
+import { issueHashes } from './direct.ts'
 import type { LoadOptions, LoadResult } from './load.ts'
-import { runScript, startScript, untilReady, usageOf } from './processes.ts'
-import type { RawResult } from './raw.ts'
-
-/** The limits of a case: it ends at this number of documents or seconds, whichever comes first. */
-export type Limits = { documents: number; seconds: number }
+import {
+  type Limits,
+  metered,
+  ROOT,
+  type Running,
+  runScript,
+  startScript,
+  untilReady,
+  usageOf,
+} from './processes.ts'
 
 /**
  * The figures of a case; figures that do not apply or that the system does not report are absent.
@@ -33,16 +41,49 @@ export type Row = {
 
 export const API_KEY = 'the-key-of-the-benchmark'
 /** The program that starts a gateway, and those of older checkouts. */
-export const PROGRAMS = [
+const PROGRAMS = [
   'apps/docreg-gateway/docreg-gateway.ts',
   'operate/docreg-gateway.ts',
   'operate/start.ts',
   'scripts/start.ts',
 ]
 /** The Node options of `npm start`. */
-export const { START_FLAGS }: { START_FLAGS: readonly string[] } = await import(
+const { START_FLAGS }: { START_FLAGS: readonly string[] } = await import(
   new URL('../../scripts/start-flags.mjs', import.meta.url).href
 )
+
+/**
+ * The gateway's number of transactions in flight. With blocks at fixed times, the gas limit of a
+ * block is reached first.
+ */
+const IN_FLIGHT = 10
+
+type Service = Running & { url: string }
+
+type ServiceOptions = {
+  /** The folder of another checkout, set up. */
+  checkout?: string
+  env?: Record<string, string>
+  /** More Node options. */
+  flags?: readonly string[]
+  /** A file descriptor for its log. */
+  errors?: number
+}
+
+/** Starts a gateway with the settings of `npm start`, and waits until it is ready. */
+export async function startService(
+  dataDir: string,
+  { checkout = ROOT, env = {}, flags = [], errors }: ServiceOptions,
+): Promise<Service> {
+  const port = await freePort()
+  const program = PROGRAMS.map((place) => join(checkout, place)).find(existsSync)
+  if (program === undefined) throw new Error(`${checkout} is not a checkout of this project`)
+  const settings = { PORT: String(port), CHAIN_PORT: '0', DATA_DIR: dataDir, API_KEY, ...env }
+  const service = startScript(program, ['start'], settings, [...START_FLAGS, ...flags], errors)
+  const url = `http://127.0.0.1:${port}`
+  await untilReady(`${url}/readyz`)
+  return { ...service, url }
+}
 
 /** Issues documents on a fresh chain. */
 export async function measureIssue(
@@ -51,29 +92,22 @@ export async function measureIssue(
     connections: number
     blockTime: number
     env?: Record<string, string>
-    /** Node options, for profiling. */
-    flags?: readonly string[]
     /** Runs afterwards on the issued documents; receives a function that restarts the gateway. */
     after?: (restart: () => Promise<RunningGateway>) => Promise<void>
   },
 ): Promise<Row> {
   return inFolder(async (dataDir) => {
-    const { connections, blockTime, env, flags, after } = options
+    const { connections, blockTime, env, after } = options
     const chain = blockTime === 0 ? undefined : await startClockedChain(dataDir, blockTime)
     try {
-      const start = () => startGateway(dataDir, chain, env, flags)
+      const start = () => startGateway(dataDir, chain, env)
       let gateway = await start()
-      const issued = await gateway.load({
-        kind: 'issue',
-        connections,
-        ...limits,
-      })
-      const restart = async () => {
+      const issued = await gateway.load({ kind: 'issue', connections, ...limits })
+      await after?.(async () => {
         await gateway.stop()
         gateway = await start()
         return gateway
-      }
-      await after?.(restart)
+      })
       await gateway.stop()
       return issued
     } finally {
@@ -82,19 +116,25 @@ export async function measureIssue(
   })
 }
 
-/** `issueMany` without the gateway. */
+/** `issueMany` without the gateway. @param blockTime Seconds; 0 = the local chain. */
 export async function measureRaw(limits: Limits, blockTime: number): Promise<Row> {
   return inFolder(async (dataDir) => {
-    const raw = await runScript<RawResult>('tools/bench/raw.ts', {
-      dataDir,
-      blockTime,
-      ...limits,
-    })
-    const { documents, seconds, anvilCpu } = raw
-    return {
-      requests: documents,
-      perSecond: documents / seconds,
-      ...(anvilCpu !== undefined && { anvilCpu: (anvilCpu * 1e6) / documents }),
+    const isInstant = blockTime === 0
+    const chain = await (isInstant
+      ? startInstantChain(dataDir)
+      : startClockedChain(dataDir, blockTime))
+    try {
+      const inFlight = isInstant ? Number.POSITIVE_INFINITY : IN_FLIGHT
+      const { result, seconds, cpu } = await metered({ anvil: chain.anvilPid }, () =>
+        issueHashes(chain, { ...limits, inFlight }),
+      )
+      return {
+        requests: result,
+        perSecond: result / seconds,
+        ...known({ anvilCpu: (cpu.anvil * 1e6) / result }),
+      }
+    } finally {
+      await chain.stop()
     }
   })
 }
@@ -106,31 +146,24 @@ export async function measureEcho(limits: Limits, connections: number): Promise<
     const server = startScript('tools/bench/echo.ts', [], { PORT: String(port) })
     const url = `http://127.0.0.1:${port}`
     await untilReady(`${url}/readyz`)
-    const row = await loaded({ gateway: server.pid }, dataDir, {
-      url,
+    const row = await loaded({ gateway: server.pid, anvil: undefined }, dataDir, url, {
       kind: 'echo',
       connections,
-      requests: limits.documents,
-      seconds: limits.seconds,
+      ...limits,
     })
     await server.stop()
     return row
   })
 }
 
-type Load = Pick<LoadOptions, 'kind' | 'connections' | 'seconds' | 'distinct'> & {
+export type Load = Pick<LoadOptions, 'kind' | 'connections' | 'seconds' | 'distinct'> & {
   documents: number
 }
 
 /** The chain of a gateway; `issuerKey` may be a list. */
 type GatewayChain = Pick<BenchChain, 'url' | 'registry' | 'anvilPid'> & { issuerKey: string }
 
-export type RunningGateway = {
-  pid: number
-  url: string
-  load(options: Load): Promise<Row>
-  stop(): Promise<void>
-}
+export type RunningGateway = Service & { load(options: Load): Promise<Row> }
 
 /** @param chain The chain; absent = the local chain of `npm start`. @param flags Node options. */
 export async function startGateway(
@@ -139,78 +172,59 @@ export async function startGateway(
   env: Record<string, string> = {},
   flags: readonly string[] = [],
 ): Promise<RunningGateway> {
-  const port = await freePort()
-  const gateway = startScript(
-    'apps/docreg-gateway/docreg-gateway.ts',
-    ['start'],
-    {
-      PORT: String(port),
-      CHAIN_PORT: '0',
-      DATA_DIR: dataDir,
-      API_KEY,
-      RATE_LIMIT: 'off',
-      LOG_LEVEL: 'error',
-      WAIT_SECONDS: '60',
-      ...(chain && {
-        RPC_URL: chain.url,
-        REGISTRY_ADDRESS: parseRegistryId(chain.registry).address,
-        ISSUER_ID: '1',
-        ISSUER_KEY: chain.issuerKey,
-        ISSUER_SECRET: `0x${'5e'.repeat(32)}`,
-      }),
-      ...env,
-    },
-    [...START_FLAGS, ...flags],
-  )
-  const url = `http://127.0.0.1:${port}`
-  await untilReady(`${url}/readyz`)
-  const anvil = chain ? chain.anvilPid : anvilPidOf(dataDir)
-  return {
-    pid: gateway.pid,
-    url,
-    load: ({ documents, ...load }) =>
-      loaded({ gateway: gateway.pid, ...(anvil && { anvil }) }, dataDir, {
-        url,
-        requests: documents,
-        ...load,
-      }),
-    stop: gateway.stop,
+  const settings = {
+    RATE_LIMIT: 'off',
+    LOG_LEVEL: 'error',
+    WAIT_SECONDS: '60',
+    ...(chain && {
+      RPC_URL: chain.url,
+      REGISTRY_ADDRESS: parseRegistryId(chain.registry).address,
+      ISSUER_ID: '1',
+      ISSUER_KEY: chain.issuerKey,
+      ISSUER_SECRET: `0x${'5e'.repeat(32)}`,
+    }),
+    ...env,
   }
+  const service = await startService(dataDir, { env: settings, flags })
+  const pids = { gateway: service.pid, anvil: chain ? chain.anvilPid : anvilPidOf(dataDir) }
+  return { ...service, load: (load) => loaded(pids, dataDir, service.url, load) }
 }
 
 async function loaded(
-  pids: { gateway: number; anvil?: number },
+  pids: Record<'gateway' | 'anvil', number | undefined>,
   dataDir: string,
-  options: Omit<LoadOptions, 'apiKey' | 'idsFile'>,
+  url: string,
+  { documents, ...load }: Load,
 ): Promise<Row> {
-  const look = () => ({
-    gateway: usageOf(pids.gateway),
-    anvil: pids.anvil === undefined ? undefined : usageOf(pids.anvil),
-  })
-  const before = look()
-  const { requests, failures, seconds, p50, p99 } = await runScript<LoadResult>(
-    'tools/bench/load.ts',
-    {
-      ...options,
-      apiKey: API_KEY,
-      idsFile: join(dataDir, 'ids'),
-    },
+  const options = {
+    ...load,
+    url,
+    requests: documents,
+    apiKey: API_KEY,
+    idsFile: join(dataDir, 'ids'),
+  }
+  const { result, cpu } = await metered(pids, () =>
+    runScript<LoadResult>('tools/bench/load.ts', options),
   )
-  const after = look()
-  const cpu = (of: 'gateway' | 'anvil') =>
-    (((after[of]?.cpu ?? Number.NaN) - (before[of]?.cpu ?? Number.NaN)) * 1e6) / requests
+  const { requests, failures, seconds, p50, p99 } = result
   return {
     requests,
     perSecond: requests / seconds,
     failures,
     p50,
     p99,
-    ...(after.gateway && {
-      peak: after.gateway.peak,
-      gatewayCpu: cpu('gateway'),
+    ...known({
+      peak: usageOf(pids.gateway)?.peak ?? Number.NaN,
+      gatewayCpu: (cpu.gateway * 1e6) / requests,
+      anvilCpu: (cpu.anvil * 1e6) / requests,
     }),
-    ...(after.anvil && { anvilCpu: cpu('anvil') }),
   }
+}
+
+/** @returns The figures that the system reported. */
+function known<K extends string>(figures: Record<K, number>): Partial<Record<K, number>> {
+  const entries = Object.entries<number>(figures).filter(([, figure]) => !Number.isNaN(figure))
+  return Object.fromEntries(entries) as Partial<Record<K, number>>
 }
 
 /** Runs work with a fresh data folder. */

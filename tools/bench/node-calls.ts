@@ -6,50 +6,30 @@
 //   --block-time S   (12)
 //   --every S        seconds from one document to the next (60)
 //   --documents N    at this pace (5)
-//   --limit N        the node answers 429 to all calls of a second after this many
 //   --no-final       does not wait for finality, some 13 minutes
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { limitCalls, startRpcProxy } from '#test/support/rpc-proxy.ts'
+import { startRpcProxy } from '#test/support/rpc-proxy.ts'
 import { startClockedChain } from './chain.ts'
 import { API_KEY, inFolder, startGateway } from './measure.ts'
+import { readOptions } from './options.ts'
 import { quantile } from './quantile.ts'
+import { issue } from './requests.ts'
 
-const { values } = parseArgs({
-  options: {
-    'block-time': { type: 'string', default: '12' },
-    every: { type: 'string', default: '60' },
-    documents: { type: 'string', default: '5' },
-    limit: { type: 'string', default: 'Infinity' },
-    'no-final': { type: 'boolean', default: false },
-  },
-})
-const blockTime = Number(values['block-time'])
+const options = readOptions({ 'block-time': 12, every: 60, documents: 5, final: true })
 const SLOTS = 32
 const MINUTE_MS = 60_000
 
 await inFolder(async (dataDir) => {
-  const chain = await startClockedChain(dataDir, blockTime, SLOTS)
+  const chain = await startClockedChain(dataDir, options['block-time'], SLOTS)
   const proxy = await startRpcProxy(chain.url)
-  const counts = limitCalls(proxy, Number(values.limit))
   const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
-  const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+  const target = { url: gateway.url, key: API_KEY }
+  const headers = { authorization: `Bearer ${API_KEY}` }
   let issued = 0
 
-  async function issue(): Promise<number> {
+  async function issueOne(): Promise<number> {
     const begun = performance.now()
-    const response = await fetch(`${gateway.url}/v1/documents`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        subjectName: 'Ada Lovelace',
-        subjectId: String(issued++),
-        category: 'diploma',
-        issuedAt: '2026-01-31',
-      }),
-    })
-    await response.arrayBuffer()
-    if (response.status !== 201) throw new Error(`the answer is ${response.status}`)
+    await issue(target, issued++)
     return performance.now() - begun
   }
 
@@ -75,24 +55,23 @@ await inFolder(async (dataDir) => {
 
   try {
     await counted('a minute without work', () => sleep(MINUTE_MS))
-    const took = await counted('a document alone, until 201', issue)
+    const took = await counted('a document alone, until 201', issueOne)
     console.log(`  after ${(took / 1000).toFixed(1)} s`)
-    if (!values['no-final'])
+    if (options.final)
       await counted('from then until it is final', async () => {
         while (!(await isFinal())) await sleep(1_000)
       })
     const latencies: number[] = []
-    await counted(`${values.documents} documents, one every ${values.every} s`, async () => {
-      for (let i = 0; i < Number(values.documents); i++) {
-        const next = sleep(Number(values.every) * 1000)
-        latencies.push(await issue())
+    await counted(`${options.documents} documents, one every ${options.every} s`, async () => {
+      for (let i = 0; i < options.documents; i++) {
+        const next = sleep(options.every * 1000)
+        latencies.push(await issueOne())
         await next
       }
     })
     latencies.sort((one, other) => one - other)
     const seconds = (part: number) => (quantile(latencies, part) / 1000).toFixed(1)
     console.log(`  201 after ${seconds(0.5)} s, at most ${seconds(1)} s`)
-    console.log(`  refused calls: ${counts.refused}`)
   } finally {
     await gateway.stop()
     await proxy.close()

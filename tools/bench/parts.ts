@@ -5,12 +5,19 @@ import { decodeRecords, encodeIssueMany } from '#chain/registry-codec.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { seal } from '#document/sealed.ts'
 import { MAX_BATCH } from '#engine/planner.ts'
+import { type Columns, tenths } from './report.ts'
 
 /**
  * The processor time of one step of issuing in microseconds per document, with the usual library
  * and in the gateway.
  */
-export type Part = { name: string; usual: number; ours: number }
+type Part = { name: string; usual: number; ours: number }
+
+export const PART_COLUMNS: Columns<Part> = {
+  step: ({ name }) => name,
+  usual: ({ usual }) => tenths(usual),
+  gateway: ({ ours }) => tenths(ours),
+}
 
 const ROUNDS = 30
 

@@ -6,18 +6,16 @@
 //   --rate N      requests a second, of each kind (10)
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
+import { readOptions } from './options.ts'
+import { documentOf } from './requests.ts'
 
 const RETRY_INTERVAL_MS = 250
 const ANSWER_TIMEOUT_MS = 20_000
 const MAX_REPEATS = 400
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { seconds: { type: 'string', default: '40' }, rate: { type: 'string', default: '10' } },
-})
-const origin = positionals[0] ?? 'http://127.0.0.1:3000'
+const { seconds, rate, given } = readOptions({ seconds: 40, rate: 10 })
+const origin = given[0] ?? 'http://127.0.0.1:3000'
 // A proxy under test has a self-signed certificate.
 const dispatcher = new Agent({
   connect: { rejectUnauthorized: false },
@@ -69,12 +67,7 @@ const acknowledged: string[] = []
 
 async function issueOne(number: number): Promise<void> {
   const key = randomUUID()
-  const document = {
-    subjectName: 'Ada Lovelace',
-    subjectId: `${Date.now()}${number}`,
-    category: 'diploma',
-    issuedAt: '2026-01-31',
-  }
+  const document = documentOf(`${Date.now()}${number}`)
   for (let repeat = 0; repeat < MAX_REPEATS; repeat++) {
     const { status, data } = await ask('/v1/documents', document, key)
     const isGood = status === 201 || status === 202
@@ -88,31 +81,24 @@ async function issueOne(number: number): Promise<void> {
   }
 }
 
-async function verifyOne(publicId: string): Promise<void> {
-  const verdict = await verdictOf(publicId)
-  verifying.add(verdict, verdict === 'valid')
-}
-
-async function verdictOf(publicId: string): Promise<string> {
+async function verifyOne(publicId: string, count: ReturnType<typeof createCount>): Promise<void> {
   const { status, data } = await ask(`/v1/verify?publicId=${publicId}`)
-  return data?.status ?? String(status)
+  const verdict = data?.status ?? String(status)
+  count.add(verdict, verdict === 'valid')
 }
 
 const running: Promise<void>[] = []
-const count = Number(values.seconds) * Number(values.rate)
+const count = seconds * rate
 for (let number = 0; number < count; number++) {
   running.push(issueOne(number))
   const known = acknowledged[number % Math.max(1, acknowledged.length)]
-  if (known) running.push(verifyOne(known))
-  await sleep(1000 / Number(values.rate))
+  if (known) running.push(verifyOne(known, verifying))
+  await sleep(1000 / rate)
 }
 await Promise.all(running)
 console.log(`issuing: ${issuing}`)
 console.log(`verifying: ${verifying}`)
 
-const left = new Map<string, number>()
-for (const publicId of acknowledged) {
-  const verdict = await verdictOf(publicId)
-  left.set(verdict, (left.get(verdict) ?? 0) + 1)
-}
-console.log(`${acknowledged.length} acknowledged:`, Object.fromEntries(left))
+const left = createCount()
+for (const publicId of acknowledged) await verifyOne(publicId, left)
+console.log(`${acknowledged.length} acknowledged: ${left}`)

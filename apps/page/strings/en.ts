@@ -1,8 +1,52 @@
-/**
- * The texts of the page. `{…}` is a placeholder. English defines the keys; the other languages have
- * the same ones.
- */
-export const en = {
+import type { PlainField } from '#document/kind.ts'
+import type { ChainErrorCode, Check, CheckName, VerdictStatus } from '#verifier/index.ts'
+import type { RevocationReason } from '#verifier/reasons.ts'
+import type { SourceProblem } from '../config.ts'
+import type { Doubt } from '../doubt.ts'
+import type { Problem } from '../state.ts'
+
+type Outcome = Check['outcome']
+/** Checks that can fail, and that can be unknown. */
+type Failing = Exclude<CheckName, 'chain' | 'identity' | 'event'>
+type Unsure = 'batch' | 'chain' | 'credential' | 'payload' | 'content' | 'event'
+/** Why a domain does not say whether it confirms the issuer. */
+type Silence = 'no_domain' | 'unreachable' | 'malformed' | 'not_asked'
+/** Errors of the chain that are not a reason why a document could not be checked. */
+type NoReason = 'pruned' | 'unproven' | 'payload_unreachable'
+/** Codes of unknown checks. */
+type Unknown =
+  | Exclude<ChainErrorCode, NoReason>
+  | 'head_stale'
+  | 'missing'
+  | 'unreachable'
+  | 'wrong_bytes'
+
+/** The keys that are built at run time. A text with another key does not compile. */
+type BuiltKey =
+  | `error.${Problem}`
+  | `${VerdictStatus}.${'title' | 'text'}`
+  | `${'valid' | 'suspended' | 'not_issued'}.${'past' | 'past.text'}`
+  | `valid.${Doubt}`
+  | `domain.${Silence}`
+  | `document.${PlainField | 'supersedes'}`
+  | `${'document' | 'excerpt'}.heading`
+  | `checks.${Outcome}`
+  | `${CheckName}.pass`
+  | `${Failing}.fail`
+  | `${Unsure}.unknown`
+  | 'chain.proven'
+  | `identity.${Silence | 'denied' | 'account_not_listed'}`
+  | `credential.holder${'' | '_invalid' | '_missing'}`
+  | `event.${'contradicts' | 'pruned' | 'unreachable' | 'unproven'}`
+  | `why.${Unknown}`
+  | `reason.${RevocationReason}`
+  | `trust.setAside.${boolean}`
+  | `sources.${'' | 'bad.'}${SourceProblem}`
+
+// English defines the keys; the other languages have the same ones. `{…}` is a placeholder.
+
+/** The texts that the sources name by their whole keys. */
+export const named = {
   title: 'Document check',
   language: 'Language',
   'own.label': 'Address of this page:',
@@ -28,83 +72,21 @@ export const en = {
   'camera.stop': 'Stop the camera',
   'camera.alt': 'Picture of the camera',
 
-  'error.empty': 'Enter the code of the document first.',
-  'error.malformed': 'This is not the code of a document. Copy it again, all of it.',
-  'error.mistyped':
-    'There is a typing error in this code: its check digits do not fit. Copy it again.',
-  'error.several': 'There are several codes of documents here. Enter only one of them.',
-  'error.kind': 'This page does not know documents of this kind.',
-  'error.noQr': 'No QR code was found in this picture. Take one that is sharp, straight and close.',
-  'error.notOurs': 'This QR code does not hold the code of a document.',
-  'error.file': 'This file is neither a picture nor a proof file, an excerpt or a credential.',
-  'error.pdf':
-    'This PDF has no proof file attached, or it is damaged. Show the QR code that is printed on it instead.',
-  'error.bundle': 'This is not a proof file, or it is damaged.',
-  'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
-  'error.credential': 'This is not a credential of a document, or it is damaged.',
-  'error.wallet': 'No wallet has shown a credential.',
-  'error.camera':
-    'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
-  'error.internal': 'Something went wrong on this page. This says nothing about the document.',
-  'error.sources': 'First name the registry that you trust, and where to ask.',
-
   checking: 'Checking …',
 
-  'valid.title': 'Valid',
-  'valid.text': 'It has not been withdrawn and has not expired.',
-  'valid.asking': 'Issued and unchanged',
-  'valid.denied': 'The domain that the issuer names does not confirm it',
-  'valid.notListed': 'The domain of the issuer does not list the account that issued it',
-  'valid.unconfirmed': 'Issued and unchanged, but nobody confirms who the issuer is',
-  'valid.pdf': 'Compare every entry: nobody has checked what is printed',
-  'valid.future': 'Issued and unchanged, but dated in the future',
-  'valid.past': 'Was valid on {date}, not checked since',
-  'valid.past.text': 'It may have been withdrawn since then. Check it again before you rely on it.',
-  'not_issued.title': 'Never issued',
-  'not_issued.text':
-    'The registry that this page trusts has no record of this document. If it was issued a moment ago, try again in a minute.',
-  'not_issued.past': 'Not issued by {date}, not checked since',
-  'not_issued.past.text':
-    'The registry had no record of this document then. It may have been issued since.',
-  'superseded.title': 'Replaced',
-  'superseded.text': 'The issuer replaced it on {date}.',
   'superseded.ask': 'Ask whoever gave it to you for the newer one, or the issuer.',
   'superseded.held': 'You have opened the newer one on this page before.',
   'superseded.open': 'Show the newer one',
-  'revoked.title': 'Revoked',
-  'revoked.text': 'The issuer withdrew it permanently on {date}. Reason: {reason}.',
-  'suspended.title': 'On hold',
-  'suspended.text':
-    'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it permanently.',
   'suspended.released':
     'It was released on {date}, but with a key that is reported stolen. Do not rely on it: it counts as on hold until the issuer releases it again.',
-  'suspended.past': 'Was on hold on {date}, not checked since',
-  'suspended.past.text':
-    'The issuer may have released it since then, or withdrawn it. Check it again.',
-  'distrusted.title': 'Not to be trusted',
-  'distrusted.text':
-    'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
   'setAside.notice':
     'A revocation of this document was set aside, because the key that made it is reported stolen. If in doubt, ask the issuer.',
   'revoker.notice':
     'This was done with a key of the issuer that is reported stolen from block {block} on: {account}. Ask the issuer.',
   'closed.notice':
     'The administrator of the registry has closed this issuer (block {block}). It can no longer issue documents. If in doubt, ask the issuer.',
-  'erased.title': 'Erased',
-  'erased.text':
-    'A document was recorded under this code, but its content has been erased. It can no longer be checked.',
   'erased.here':
     'The service behind this page says that it has erased the content. Nobody else confirms that.',
-  'wrong_key.title': 'This code does not open the document',
-  'wrong_key.text':
-    'There is a record, but the key in this code does not fit it. The code was changed, or parts of two codes were mixed up. Ask for the right code.',
-  'tampered.title': 'Not genuine',
-  'tampered.text':
-    'Something is recorded under this code, but it is not a genuine document of the issuer that it names. Do not rely on it.',
-  'expired.title': 'Expired',
-  'expired.text': 'It was valid only through {date}.',
-  'unverifiable.title': 'Could not be checked',
-  'unverifiable.text': 'This says nothing about the document: it may be valid or not.',
   'unverifiable.recorded':
     'The document has not been withdrawn. But its content is unavailable, so what it says cannot be checked.',
 
@@ -136,29 +118,16 @@ export const en = {
     'Warning: the issuer names this domain, but the domain does not confirm it. Somebody may be using its name. Ask there before you rely on this document.',
   'domain.not_listed':
     'Warning: this domain knows the issuer, but not the account that issued this document. Ask there before you rely on it.',
-  'domain.unreachable': 'This is the address that it names. It could not be asked.',
-  'domain.malformed':
-    'This is the address that it names. What is published there about it cannot be read.',
-  'domain.not_asked': 'This is the address that it names. This page has not asked it.',
-  'domain.no_domain': 'This is the address that it names. It is not a domain that can be asked.',
 
-  'document.heading': 'The document',
   'document.valid': 'The document below is valid.',
   'document.compare':
     'Compare every entry with the PDF or the paper: those can show anything. What counts stands here.',
   'document.unread': 'What it says cannot be shown: the content is unavailable.',
-  'document.subjectName': 'Name',
-  'document.subjectId': 'Identifier',
-  'document.category': 'Kind of document',
-  'document.issuedAt': 'Date of issue',
-  'document.expiresAt': 'Valid through',
   'document.never': 'without end',
-  'document.supersedes': 'Replaces the document with the hash',
   'document.metadata': 'Further entries',
   'document.issuersWords':
     'The names in front are the issuer’s words, and prove nothing. The small ones behind them stand in the document.',
   'excerpt.mark': 'Excerpt of a document',
-  'excerpt.heading': 'Excerpt of the document',
   'excerpt.only': 'The holder chose to show only these fields.',
   'excerpt.nothing': 'The holder chose to show no field.',
   'excerpt.save': 'Save the excerpt',
@@ -207,11 +176,134 @@ export const en = {
   'printed.file': 'a file on a device',
 
   'checks.heading': 'What was checked',
+  'checks.passed': '{passed} of {count} checks passed',
+  'checks.running': 'Checks passed so far: {passed}',
+
+  'dating.notice': 'This document is dated in the future: {date}.',
+
+  'why.offline': 'This device is offline.',
+  'why.no_nodes': 'No node of the blockchain is named that could be asked.',
+
+  'trust.heading': 'What this rests on',
+  'trust.qr':
+    'A QR code proves nothing by itself. It can lead to a forger’s page that looks like this one and says “valid”. Open a page whose address you know, and compare the registry with the one that the issuer makes public.',
+  'trust.other':
+    'The link or proof file names another registry, {registry}. This page does not trust it and has not asked it: the result is about the registry below alone.',
+  'trust.insecure':
+    'This page came over a connection that is not encrypted. Anyone on the network could have changed it.',
+  'trust.registry': 'Registry',
+  'trust.rpc': 'Nodes of the blockchain',
+  'trust.ipfs': 'Where content is looked for',
+  'trust.service': 'the service behind this page',
+  'trust.depends':
+    'A node can lie. To depend on nobody, name nodes of your own, or of several people who do not know each other.',
+  'trust.quorum': 'Of {count} nodes, {quorum} must give the same answer.',
+  'trust.details': 'Technical details',
+  'trust.issuer': 'Issuer on record',
+  'trust.uri': 'Address of the issuer',
+  'trust.account': 'Account of the issuer',
+  'trust.added': 'Account in the registry since block',
+  'trust.age': '{block} ({before} blocks before it issued this)',
+  'trust.setAside': 'Revocations set aside after a theft',
+  'trust.block': 'State of the registry at',
+  'trust.hash': 'Hash of the document',
+  'trust.transaction': 'Transaction',
+  'trust.none': 'not named yet',
+
+  'sources.heading': 'Choose whom to ask',
+  'sources.registry.hint':
+    'From the issuer’s own publications, never from a QR code. In the form eip155:1:0x…',
+  'sources.use': 'Use these',
+  'sources.reset': 'Back to those of this page',
+  'sources.identity': 'Ask the issuer’s domain whether it confirms the issuer.',
+  'sources.identity.hint':
+    'The domain then learns that somebody is checking a document of this issuer, but not which one.',
+  'sources.kept': 'Your choice is remembered in this browser; codes of documents never are.',
+} as const
+
+/** The texts whose keys are built at run time. */
+const built = {
+  'error.empty': 'Enter the code of the document first.',
+  'error.malformed': 'This is not the code of a document. Copy it again, all of it.',
+  'error.mistyped':
+    'There is a typing error in this code: its check digits do not fit. Copy it again.',
+  'error.several': 'There are several codes of documents here. Enter only one of them.',
+  'error.kind': 'This page does not know documents of this kind.',
+  'error.noQr': 'No QR code was found in this picture. Take one that is sharp, straight and close.',
+  'error.notOurs': 'This QR code does not hold the code of a document.',
+  'error.file': 'This file is neither a picture nor a proof file, an excerpt or a credential.',
+  'error.pdf':
+    'This PDF has no proof file attached, or it is damaged. Show the QR code that is printed on it instead.',
+  'error.bundle': 'This is not a proof file, or it is damaged.',
+  'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
+  'error.credential': 'This is not a credential of a document, or it is damaged.',
+  'error.wallet': 'No wallet has shown a credential.',
+  'error.camera':
+    'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
+  'error.internal': 'Something went wrong on this page. This says nothing about the document.',
+  'error.sources': 'First name the registry that you trust, and where to ask.',
+
+  'valid.title': 'Valid',
+  'valid.text': 'It has not been withdrawn and has not expired.',
+  'valid.asking': 'Issued and unchanged',
+  'valid.denied': 'The domain that the issuer names does not confirm it',
+  'valid.notListed': 'The domain of the issuer does not list the account that issued it',
+  'valid.unconfirmed': 'Issued and unchanged, but nobody confirms who the issuer is',
+  'valid.pdf': 'Compare every entry: nobody has checked what is printed',
+  'valid.future': 'Issued and unchanged, but dated in the future',
+  'valid.past': 'Was valid on {date}, not checked since',
+  'valid.past.text': 'It may have been withdrawn since then. Check it again before you rely on it.',
+  'not_issued.title': 'Never issued',
+  'not_issued.text':
+    'The registry that this page trusts has no record of this document. If it was issued a moment ago, try again in a minute.',
+  'not_issued.past': 'Not issued by {date}, not checked since',
+  'not_issued.past.text':
+    'The registry had no record of this document then. It may have been issued since.',
+  'superseded.title': 'Replaced',
+  'superseded.text': 'The issuer replaced it on {date}.',
+  'revoked.title': 'Revoked',
+  'revoked.text': 'The issuer withdrew it permanently on {date}. Reason: {reason}.',
+  'suspended.title': 'On hold',
+  'suspended.text':
+    'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it permanently.',
+  'suspended.past': 'Was on hold on {date}, not checked since',
+  'suspended.past.text':
+    'The issuer may have released it since then, or withdrawn it. Check it again.',
+  'distrusted.title': 'Not to be trusted',
+  'distrusted.text':
+    'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
+  'erased.title': 'Erased',
+  'erased.text':
+    'A document was recorded under this code, but its content has been erased. It can no longer be checked.',
+  'wrong_key.title': 'This code does not open the document',
+  'wrong_key.text':
+    'There is a record, but the key in this code does not fit it. The code was changed, or parts of two codes were mixed up. Ask for the right code.',
+  'tampered.title': 'Not genuine',
+  'tampered.text':
+    'Something is recorded under this code, but it is not a genuine document of the issuer that it names. Do not rely on it.',
+  'expired.title': 'Expired',
+  'expired.text': 'It was valid only through {date}.',
+  'unverifiable.title': 'Could not be checked',
+  'unverifiable.text': 'This says nothing about the document: it may be valid or not.',
+
+  'domain.unreachable': 'This is the address that it names. It could not be asked.',
+  'domain.malformed':
+    'This is the address that it names. What is published there about it cannot be read.',
+  'domain.not_asked': 'This is the address that it names. This page has not asked it.',
+  'domain.no_domain': 'This is the address that it names. It is not a domain that can be asked.',
+
+  'document.heading': 'The document',
+  'document.subjectName': 'Name',
+  'document.subjectId': 'Identifier',
+  'document.category': 'Kind of document',
+  'document.issuedAt': 'Date of issue',
+  'document.expiresAt': 'Valid through',
+  'document.supersedes': 'Replaces the document with the hash',
+  'excerpt.heading': 'Excerpt of the document',
+
   'checks.pass': 'Passed',
   'checks.fail': 'Failed',
   'checks.unknown': 'Could not be checked',
-  'checks.passed': '{passed} of {count} checks passed',
-  'checks.running': 'Checks passed so far: {passed}',
 
   'chain.pass': 'The blockchain was read and is up to date.',
   'chain.proven': 'What the registry said at that block is proven.',
@@ -222,24 +314,18 @@ export const en = {
   'batch.unknown': 'The list that the document was issued in is unavailable.',
   'record.pass': 'The registry has a record of the document.',
   'record.fail': 'The registry has no record of the document.',
-  'record.unknown': 'The record could not be read.',
   'supersession.pass': 'The document has not been replaced.',
   'supersession.fail': 'The document has been replaced.',
-  'supersession.unknown': 'Whether it has been replaced could not be read.',
   'revocation.pass': 'The document has not been revoked.',
   'revocation.fail': 'The document has been revoked.',
-  'revocation.unknown': 'Whether it has been revoked could not be read.',
   'suspension.pass': 'The document is not on hold.',
   'suspension.fail': 'The document is on hold.',
-  'suspension.unknown': 'Whether it is on hold could not be read.',
   'issuer.pass': 'The key that it was issued with is not reported stolen.',
   'issuer.fail': 'The key that it was issued with is reported stolen.',
-  'issuer.unknown': 'The issuer could not be read.',
   'identity.pass': 'The issuer’s own domain confirms the issuer.',
   'identity.denied': 'The domain that the issuer names does not confirm it.',
   'identity.account_not_listed':
     'The domain of the issuer does not list the account that issued it.',
-  'identity.unknown': 'Whether a domain confirms the issuer is not known.',
   'identity.no_domain': 'The issuer names no domain that could be asked.',
   'identity.unreachable': 'The domain of the issuer could not be asked.',
   'identity.malformed': 'What the domain publishes about the issuer cannot be read.',
@@ -257,18 +343,14 @@ export const en = {
   'payload.unknown': 'The content is unavailable.',
   'key.pass': 'The key in the code opens the content.',
   'key.fail': 'The key in the code does not open the content.',
-  'key.unknown': 'Whether the key opens the content is not known.',
   'content.pass': 'The content belongs to this registry, this issuer and this date of expiry.',
   'content.fail':
     'The content breaks the format, does not fit the fingerprints of its fields, or belongs to another registry, issuer or date of expiry.',
   'content.unknown': 'What the content says is not known.',
   'expiry.pass': 'The document has not expired.',
   'expiry.fail': 'The document has expired.',
-  'expiry.unknown': 'Whether it has expired is not known.',
   'dating.pass': 'The date of issue is not in the future.',
   'dating.fail': 'The date of issue is in the future.',
-  'dating.unknown': 'Whether the date of issue is in the future is not known.',
-  'dating.notice': 'This document is dated in the future: {date}.',
   'event.pass': 'The transaction that issued it was found.',
   'event.unknown': 'The transaction that issued it was not found. That does not change the result.',
   'event.contradicts':
@@ -297,8 +379,6 @@ export const en = {
   'why.endpoints_disagree': 'The nodes contradict each other.',
   'why.state_unavailable': 'The node no longer has the state of that block.',
   'why.batch_unknown': 'The proof file does not hold the list that the document was issued in.',
-  'why.offline': 'This device is offline.',
-  'why.no_nodes': 'No node of the blockchain is named that could be asked.',
 
   'reason.unspecified': 'none given',
   'reason.keyCompromise': 'a key was compromised',
@@ -309,50 +389,18 @@ export const en = {
   'reason.privilegeWithdrawn': 'the privilege was withdrawn',
   'reason.aACompromise': 'the authority was compromised',
 
-  'trust.heading': 'What this rests on',
-  'trust.qr':
-    'A QR code proves nothing by itself. It can lead to a forger’s page that looks like this one and says “valid”. Open a page whose address you know, and compare the registry with the one that the issuer makes public.',
-  'trust.other':
-    'The link or proof file names another registry, {registry}. This page does not trust it and has not asked it: the result is about the registry below alone.',
-  'trust.insecure':
-    'This page came over a connection that is not encrypted. Anyone on the network could have changed it.',
-  'trust.registry': 'Registry',
-  'trust.rpc': 'Nodes of the blockchain',
-  'trust.ipfs': 'Where content is looked for',
-  'trust.service': 'the service behind this page',
-  'trust.depends':
-    'A node can lie. To depend on nobody, name nodes of your own, or of several people who do not know each other.',
-  'trust.quorum': 'Of {count} nodes, {quorum} must give the same answer.',
-  'trust.details': 'Technical details',
-  'trust.issuer': 'Issuer on record',
-  'trust.uri': 'Address of the issuer',
-  'trust.account': 'Account of the issuer',
-  'trust.added': 'Account in the registry since block',
-  'trust.age': '{block} ({before} blocks before it issued this)',
-  'trust.setAside': 'Revocations set aside after a theft',
   'trust.setAside.true': 'at least one',
   'trust.setAside.false': 'none',
-  'trust.block': 'State of the registry at',
-  'trust.hash': 'Hash of the document',
-  'trust.transaction': 'Transaction',
-  'trust.none': 'not named yet',
 
-  'sources.heading': 'Choose whom to ask',
   'sources.registry': 'Registry that you trust',
-  'sources.registry.hint':
-    'From the issuer’s own publications, never from a QR code. In the form eip155:1:0x…',
   'sources.rpc': 'Nodes of the blockchain (JSON-RPC), one a line',
   'sources.ipfs': 'IPFS gateways, one a line',
-  'sources.use': 'Use these',
-  'sources.reset': 'Back to those of this page',
   'sources.bad.registry': 'Not a registry: it must look like eip155:1:0x and 40 digits.',
   'sources.bad.rpc': 'Every line must be an address that begins with https:// or http://',
   'sources.bad.ipfs': 'Every line must be an address that begins with https:// or http://',
-  'sources.identity': 'Ask the issuer’s domain whether it confirms the issuer.',
-  'sources.identity.hint':
-    'The domain then learns that somebody is checking a document of this issuer, but not which one.',
-  'sources.kept': 'Your choice is remembered in this browser; codes of documents never are.',
-} as const
+} as const satisfies Record<BuiltKey, string>
+
+export const en = { ...named, ...built } as const
 
 export type TextKey = keyof typeof en
 /** The texts of one language: all of them, or it does not compile. */

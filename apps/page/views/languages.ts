@@ -1,8 +1,22 @@
 import { h } from '../dom.ts'
-import { currentLanguage, isLanguage, LANGUAGES, t, useLanguage } from '../i18n.ts'
+import {
+  currentLanguage,
+  isLanguage,
+  LANGUAGE_TAGS,
+  LANGUAGES,
+  type Language,
+  t,
+  useLanguage,
+} from '../i18n.ts'
 
-/** @param redraw Redraws the page in the chosen language. */
-export function viewLanguages(redraw: () => void): HTMLElement {
+/**
+ * @param redraw Redraws the page in the chosen language.
+ * @param offered Those of the page, or fewer.
+ */
+export function viewLanguages(
+  redraw: () => void,
+  offered: readonly Language[] = LANGUAGE_TAGS,
+): HTMLElement {
   const select = h(
     'select',
     {
@@ -15,8 +29,12 @@ export function viewLanguages(redraw: () => void): HTMLElement {
         document.getElementById('language')?.focus()
       },
     },
-    ...Object.entries(LANGUAGES).map(([tag, { name }]) =>
-      h('option', { value: tag, lang: tag, selected: tag === currentLanguage() }, name),
+    ...offered.map((tag) =>
+      h(
+        'option',
+        { value: tag, lang: tag, selected: tag === currentLanguage() },
+        LANGUAGES[tag].name,
+      ),
     ),
   )
   return select

@@ -2,6 +2,17 @@ import { currentLanguage, fillIn, type Language, learn } from '#web/i18n.ts'
 import type { Texts as PageTexts } from '#web/strings/en.ts'
 import { en, type TextKey, type Texts } from './strings/en.ts'
 
+/** The languages of the desk, which are some of those of the verify page. */
+export const DESK_LANGUAGES = [
+  'en',
+  'de',
+  'fr',
+  'es',
+  'pt',
+  'ar',
+] as const satisfies readonly Language[]
+export type DeskLanguage = (typeof DESK_LANGUAGES)[number]
+
 const known: Partial<Record<Language, Texts>> = { en }
 
 /** The texts of a language, as the service has them: those of the verify page, and of the desk. */

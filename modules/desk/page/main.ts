@@ -4,7 +4,7 @@ import { preferredLanguage, useLanguage } from '#web/i18n.ts'
 import { viewLanguages } from '#web/views/languages.ts'
 import { type Api, createApi } from './api.ts'
 import type { Desk, Memory, View } from './desk.ts'
-import { d, loadTexts, quoted } from './i18n.ts'
+import { DESK_LANGUAGES, d, loadTexts, quoted } from './i18n.ts'
 import { keptCorrection, keptIssuing, newIssuing } from './issuing.ts'
 import { forgetAll, keep, kept } from './kept.ts'
 import { forgetKinds, readKinds } from './kinds.ts'
@@ -48,7 +48,7 @@ addEventListener('beforeunload', (event) => {
   if (memory.table?.isBusy && memory.table.runId === undefined) event.preventDefault()
 })
 
-useLanguage(preferredLanguage())
+useLanguage(preferredLanguage(DESK_LANGUAGES))
 addEventListener('hashchange', () => {
   invitation = takeInvitation() ?? invitation
   draw('heading')
@@ -271,7 +271,10 @@ function draw(focus?: string): void {
 
 function viewHeader(begun?: Session): (Node | string)[] {
   const brand = h('p', { class: 'brand' }, d('title'))
-  const languages = viewLanguages(() => void loadTexts().then(() => draw('language')))
+  const languages = viewLanguages(
+    () => void loadTexts().then(() => draw('language')),
+    DESK_LANGUAGES,
+  )
   if (begun === undefined) return [brand, languages]
   const { person, network } = begun
   const warning = viewNetwork(network)

@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { registryAbi } from '#base/registry-abi.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { formatRegistryId } from '#document/registry-id.ts'
-import type { ChainErrorCode, CheckName } from '#verifier/index.ts'
-import { REASON_NAMES } from '#verifier/reasons.ts'
 import { check } from '#web/check.ts'
 import { adjustToNetwork, parseSources } from '#web/config.ts'
 import { showTime } from '#web/i18n.ts'
@@ -27,53 +25,6 @@ describe('languages', () => {
       }
     },
   )
-
-  test('behavior: has words for every check and every failure of the chain', () => {
-    // Compiles only while these are all that the library has.
-    const checks: Record<Exclude<CheckName, 'identity'>, true> = {
-      batch: true,
-      chain: true,
-      record: true,
-      issuer: true,
-      supersession: true,
-      revocation: true,
-      suspension: true,
-      payload: true,
-      key: true,
-      content: true,
-      expiry: true,
-      dating: true,
-      event: true,
-      credential: true,
-    }
-    // `unproven` and `pruned` are about the event alone, which has words of its own, and
-    // `payload_unreachable` about a bundle that is made.
-    type Elsewhere = 'unproven' | 'pruned' | 'payload_unreachable'
-    const troubles: Record<Exclude<ChainErrorCode, Elsewhere>, true> = {
-      rpc_unreachable: true,
-      rpc_error: true,
-      no_registry: true,
-      wrong_chain: true,
-      state_unavailable: true,
-      endpoints_disagree: true,
-      proof_unavailable: true,
-      proof_invalid: true,
-      block_untrusted: true,
-      other_registry: true,
-      other_code: true,
-      batch_unknown: true,
-    }
-    expect(Object.keys(en)).toEqual(
-      expect.arrayContaining([
-        ...Object.keys(checks).flatMap((name) => [`${name}.pass`, `${name}.unknown`]),
-        'chain.proven',
-        'event.unproven',
-        'event.pruned',
-        ...Object.keys(troubles).map((code) => `why.${code}`),
-        ...REASON_NAMES.map((reason) => `reason.${reason}`),
-      ]),
-    )
-  })
 
   test('behavior: shows a time that no calendar has', () => {
     expect(showTime(0)).toContain('1970')

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import type { Target as OneTarget } from '../requests.ts'
 
 /** A gateway under attack, and the API keys of one tenant, of which most attacks use the first. */
-export type Target = { url: string; key: string; keys: readonly string[] }
+export type Target = OneTarget & { keys: readonly string[] }
 
 /** The actions of one client, which show what the others notice of them. */
 export type Attack = {
-  name: string
   /** The settings of the gateway that it needs. */
   env?: Record<string, string>
-  /** Attacks until the returned function is called. */
-  start(target: Target): Promise<() => Promise<void>>
+  /** Attacks until the returned function is called. @param send Requests of one client. */
+  start(target: Target, send: Send): Promise<() => Promise<void>>
   /** Work of the same kind by another tenant, whose time is measured; absent = none. */
   other?: (target: Target) => Promise<void>
 }
@@ -49,6 +49,8 @@ export function flood(
     await ended
   }
 }
+
+export type Send = ReturnType<typeof client>
 
 /** Makes requests of one client, and discards the answers. */
 export function client(url: string) {

@@ -4,28 +4,22 @@
 //   --only NAME    one scenario
 //   --seconds N    of each measurement, without and with the attack (10)
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { freePort } from '#local-chain/free-port.ts'
-import { inFolder, PROGRAMS, START_FLAGS } from '../measure.ts'
-import { startScript, untilReady, usageOf } from '../processes.ts'
+import { API_KEY, inFolder, startService } from '../measure.ts'
+import { readOptions } from '../options.ts'
+import { metered, ROOT } from '../processes.ts'
 import { median } from '../quantile.ts'
-import { table } from '../report.ts'
+import { type Columns, ratio, table, tableOf, tenths, whole } from '../report.ts'
+import { documentOf, post } from '../requests.ts'
 import { type Attack, client, type Target } from './attack.ts'
 import { SCENARIOS } from './scenarios.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { only: { type: 'string' }, seconds: { type: 'string', default: '10' } },
-})
-const seconds = Number(values.seconds)
-const ROOT = new URL('../../..', import.meta.url).pathname
+const { only, seconds, given } = readOptions({ only: '', seconds: 10 })
 const HEALTH_INTERVAL_MS = 50
 const WORK_INTERVAL_MS = 200
-const ADMIN_KEY = 'the-key-of-the-benchmark'
 const SCOPES = ['documents:issue', 'documents:read', 'documents:revoke', 'webhooks', 'verify']
 
 /**
@@ -34,47 +28,32 @@ const SCOPES = ['documents:issue', 'documents:read', 'documents:revoke', 'webhoo
 type Times = { health: number[]; issue: number[]; other: number[]; failed: number }
 type Measured = Times & { cores: number; logBytes: number }
 
-async function measure(attack: Attack, checkout: string): Promise<Measured[]> {
-  return inFolder(async (dataDir) => {
-    const url = `http://127.0.0.1:${await freePort()}`
-    const log = join(dataDir, 'log')
-    const file = openSync(log, 'w')
-    const gateway = startScript(
-      PROGRAMS.map((place) => join(checkout, place)).find(existsSync) ?? '',
-      ['start'],
-      {
-        PORT: new URL(url).port,
-        CHAIN_PORT: '0',
-        DATA_DIR: join(dataDir, 'data'),
-        API_KEY: ADMIN_KEY,
-        ...attack.env,
-      },
-      START_FLAGS,
-      file,
-    )
-    closeSync(file)
+/** @returns What others noticed without the attack, and with it. */
+const measure = (name: string, attack: Attack, checkout: string): Promise<[Measured, Measured]> =>
+  inFolder(async (folder) => {
+    const log = join(folder, 'log')
+    const errors = openSync(log, 'w')
+    const { env = {} } = attack
+    const gateway = await startService(join(folder, 'data'), { checkout, env, errors })
+    closeSync(errors)
     try {
-      await untilReady(`${url}/readyz`)
-      const attacker = await targetOf(url, 'attacker')
-      const other = await targetOf(url, 'other')
+      const attacker = await targetOf(gateway.url, 'attacker')
+      const other = await targetOf(gateway.url, 'other')
       const look = async (): Promise<Measured> => {
-        const [before, logged] = [usageOf(gateway.pid)?.cpu ?? 0, statSync(log).size]
-        const began = performance.now()
-        const times = await measureTimes(attack, other)
-        const passed = (performance.now() - began) / 1000
-        const cores = ((usageOf(gateway.pid)?.cpu ?? Number.NaN) - before) / passed
-        return { ...times, cores, logBytes: (statSync(log).size - logged) / passed }
+        const logged = statSync(log).size
+        const { result, seconds, cpu } = await metered({ gateway: gateway.pid }, () =>
+          measureTimes(attack, other),
+        )
+        const logBytes = (statSync(log).size - logged) / seconds
+        return { ...result, cores: cpu.gateway / seconds, logBytes }
       }
-      const without = await look()
-      return [without, await during(attack, attacker, look)]
+      return [await look(), await during(name, attacker, look)]
     } finally {
       await gateway.stop()
     }
   })
-}
 
-async function during<T>(attack: Attack, target: Target, work: () => Promise<T>): Promise<T> {
-  const { name } = attack
+async function during<T>(name: string, target: Target, work: () => Promise<T>): Promise<T> {
   const thread = new Worker(new URL('thread.ts', import.meta.url), { workerData: { name, target } })
   try {
     await once(thread, 'message')
@@ -108,9 +87,8 @@ async function measureTimes({ other }: Attack, target: Target): Promise<Times> {
 }
 
 let issued = 0
-async function issue({ url, key }: Target): Promise<void> {
-  const document = { subjectName: 'Ada Lovelace', subjectId: `${issued++}`, category: 'diploma' }
-  const response = await post(url, '/v1/documents', key, { ...document, issuedAt: '2026-01-31' })
+async function issue(target: Target): Promise<void> {
+  const response = await post(target, '/v1/documents', documentOf(issued++))
   // Answers with 202 and 503 took time as well.
   if (response.status !== 503 && !response.ok)
     throw new Error(`issuing answered ${response.status}`)
@@ -119,44 +97,37 @@ async function issue({ url, key }: Target): Promise<void> {
 
 /** @returns The gateway with four keys of a tenant. */
 async function targetOf(url: string, tenant: string): Promise<Target> {
-  const key = await keyOf(url, tenant)
-  const more = [await keyOf(url, tenant), await keyOf(url, tenant), await keyOf(url, tenant)]
-  return { url, key, keys: [key, ...more] }
+  const keys: string[] = []
+  while (keys.length < 4) {
+    const response = await post({ url, key: API_KEY }, '/v1/keys', { tenant, scopes: SCOPES })
+    keys.push(((await response.json()) as { data: { secret: string } }).data.secret)
+  }
+  return { url, key: keys[0] ?? '', keys }
 }
-
-async function keyOf(url: string, tenant: string): Promise<string> {
-  const response = await post(url, '/v1/keys', ADMIN_KEY, { tenant, scopes: SCOPES })
-  const { data } = (await response.json()) as { data: { secret: string } }
-  return data.secret
-}
-
-const post = (url: string, path: string, key: string, body: object) =>
-  fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(60_000),
-  })
 
 const ms = (times: readonly number[]) =>
-  times.length === 0 ? '' : `${median(times).toFixed(1)} / ${Math.max(...times).toFixed(0)}`
+  times.length === 0 ? '' : `${tenths(median(times))} / ${whole(Math.max(...times))}`
 
-const [older] = positionals
-const checkouts = [...(older ? [['before', resolve(older)]] : []), ['now', ROOT]]
-const rows: string[][] = []
-for (const attack of SCENARIOS) {
-  if (values.only !== undefined && values.only !== attack.name) continue
-  for (const [which = '', checkout = ''] of checkouts)
-    for (const [i, row] of (await measure(attack, checkout)).entries())
-      rows.push([
-        `${attack.name}, ${which}, ${i === 0 ? 'without' : 'with'} the attack`,
-        ms(row.health),
-        ms(row.issue),
-        ms(row.other),
-        `${row.failed}`,
-        row.cores.toFixed(2),
-        (row.logBytes / 1024).toFixed(1),
-      ])
+const COLUMNS: Columns<Measured & { scenario: string }> = {
+  scenario: ({ scenario }) => scenario,
+  '/healthz, median / max ms': ({ health }) => ms(health),
+  'issuing, median / max ms': ({ issue }) => ms(issue),
+  'other work, median / max ms': ({ other }) => ms(other),
+  failed: ({ failed }) => whole(failed),
+  cores: ({ cores }) => ratio(cores),
+  'log KiB/s': ({ logBytes }) => tenths(logBytes / 1024),
 }
-const times = ['/healthz', 'issuing', 'other work'].map((name) => `${name}, median / max ms`)
-console.log(table({ head: ['scenario', ...times, 'failed', 'cores', 'log KiB/s'], rows }))
+
+const [older] = given
+const checkouts = { ...(older && { before: resolve(older) }), now: ROOT }
+const rows: (Measured & { scenario: string })[] = []
+for (const [name, attack] of Object.entries(SCENARIOS))
+  for (const [which, checkout] of Object.entries(checkouts)) {
+    if (only !== '' && only !== name) continue
+    const [without, attacked] = await measure(name, attack, checkout)
+    rows.push({ ...without, scenario: `${name}, ${which}, without the attack` })
+    rows.push({ ...attacked, scenario: `${name}, ${which}, with the attack` })
+  }
+console.log(table(tableOf(COLUMNS, rows)))
+// A receiver of webhooks may still listen.
+process.exit()

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bodyOf, serveHttp } from '#test/support/http.ts'
-import { type Attack, client, flood, type Target } from './attack.ts'
+import { issue, post } from '../requests.ts'
+import { type Attack, flood, type Target } from './attack.ts'
 
 /** More receivers than a gateway sent to at the same time. */
 const RECEIVERS = 12
@@ -15,7 +13,6 @@ const PATIENCE_MS = 30_000
 
 /** Receivers of one tenant that answer late, each with more events than it can receive. */
 export const webhooks: Attack = {
-  name: 'webhooks',
   env: { WEBHOOK_ALLOW_PRIVATE: 'true' },
   async start(target) {
     const over = new AbortController()
@@ -26,7 +23,7 @@ export const webhooks: Attack = {
       response.writeHead(204).end()
     })
     for (let i = 0; i < RECEIVERS; i++) await addWebhook(target, `${server.url}/${i}`)
-    const stop = flood({ atOnce: 10, perSecond: DOCUMENTS_PER_SECOND }, () => issue(target))
+    const stop = flood({ atOnce: 10, perSecond: DOCUMENTS_PER_SECOND }, () => issueNext(target))
     while (reached < RECEIVERS / 2) await sleep(100)
     return async () => {
       await stop()
@@ -37,7 +34,7 @@ export const webhooks: Attack = {
   /** Measures the time from the request until the event is at a quick receiver. */
   async other(target) {
     if (receiver?.of !== target.url) receiver = await startReceiver(target)
-    const documentHash = await issue(target)
+    const { documentHash } = await issueNext(target)
     const until = performance.now() + PATIENCE_MS
     while (!receiver.received.has(documentHash) && performance.now() < until) await sleep(2)
   },
@@ -50,40 +47,19 @@ let receiver: Receiver | undefined
 
 async function startReceiver(target: Target): Promise<Receiver> {
   const received = new Set<string>()
-  const server = createServer(async (request, response) => {
+  const server = await serveHttp(async (request, response) => {
     const { data } = JSON.parse(await bodyOf(request))
     received.add(data.documentHash)
     response.writeHead(204).end()
   })
-  // Nothing says when it is no longer needed.
-  server.unref().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await addWebhook(target, `http://127.0.0.1:${port}`)
+  await addWebhook(target, server.url)
   return { of: target.url, received }
 }
 
-async function addWebhook({ url, key }: Target, address: string): Promise<void> {
-  const status = await client(url)('/v1/webhooks', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url: address, types: ['document.issued'] }),
-  })
+async function addWebhook(target: Target, url: string): Promise<void> {
+  const { status } = await post(target, '/v1/webhooks', { url, types: ['document.issued'] })
   if (status !== 201) throw new Error(`adding a webhook answered ${status}`)
 }
 
 let issued = 0
-
-/** @returns The documentHash of the document. */
-async function issue({ url, key }: Target): Promise<string> {
-  const subjectId = `${issued++}`
-  const document = { subjectName: 'Ada Lovelace', subjectId, category: 'diploma' }
-  const response = await fetch(`${url}/v1/documents`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...document, issuedAt: '2026-01-31' }),
-  })
-  if (response.status !== 201) throw new Error(`issuing answered ${response.status}`)
-  const { data } = (await response.json()) as { data: { documentHash: string } }
-  return data.documentHash
-}
+const issueNext = (target: Target) => issue(target, issued++)

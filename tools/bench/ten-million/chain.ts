@@ -3,7 +3,16 @@ import { registryAbi as abi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import { bodyOf, serveHttp } from '#test/support/http.ts'
 import type { BenchChain } from '../chain.ts'
-import { blockHashOf, blockOfDocument, EXPIRY, FIRST_BLOCK } from './pretended.ts'
+
+// The blocks of rows that a script wrote are not on the chain. Their numbers are beyond those of its
+// real blocks, and a document's hash ends with the index of its block.
+
+/** The number of the first pretended block. */
+export const FIRST_BLOCK = 1_000_000_000
+/** Used in place of the index for a document in no pretended block. */
+export const NO_BLOCK = 0xffff_ffff
+/** The expiry of every document. */
+export const EXPIRY = 4_102_444_800
 
 /**
  * A chain that also pretends to have the blocks and documents that a script wrote into a database.
@@ -23,6 +32,12 @@ const DIGITS = 64
 const RECORD_DIGITS = 9 * DIGITS
 
 const word = (value: number) => value.toString(16).padStart(DIGITS, '0')
+
+/** @returns The block number of a document from its hash; 0 = in no pretended block. */
+function blockOfDocument(documentHash: string, blocks: number): number {
+  const index = Number.parseInt(documentHash.slice(-8), 16)
+  return index < blocks ? FIRST_BLOCK + index : 0
+}
 
 /** @returns The hashes in the calldata of `recordsOf(uint32, bytes32[])`. */
 function hashesIn(data: string): string[] {
@@ -52,7 +67,7 @@ export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<
     const last = FIRST_BLOCK + blocks - 1
     const number = tag === 'finalized' && isFinal ? last : Number(tag)
     if (!(number >= FIRST_BLOCK && number <= last)) return undefined
-    return { number: `0x${number.toString(16)}`, hash: blockHashOf(number), timestamp: '0x1' }
+    return { number: `0x${number.toString(16)}`, hash: `0x${word(number)}`, timestamp: '0x1' }
   }
 
   /**

@@ -1,8 +1,35 @@
-/**
- * The texts of the desk, beside those of the verify page. `{…}` is a placeholder. English defines
- * the keys; the other languages have the same ones.
- */
-export const en = {
+import type { CallError, Calls, Scope, Session } from '#client/index.ts'
+import type { FieldType, PlainField } from '#document/kind.ts'
+import type { CELL_PROBLEMS } from '#table/rows.ts'
+import type { Problem } from '../table/reader.ts'
+
+type Alert = Calls['retrieveOverview']['data']['alerts'][number]
+/** What can be done with a document. */
+type Change = 'suspend' | 'release' | 'revoke' | 'erase'
+
+/** The keys that are built at run time. A text with another key does not compile. */
+type BuiltKey =
+  | `role.${Session['person']['role']}`
+  | `overview.${'week' | 'issued' | 'revoked' | 'superseded'}`
+  | `warning.${Exclude<Alert, 'issuing_stopped'> | 'notReady'}`
+  | `bad.${PlainField | Exclude<FieldType, 'text'>}`
+  | `wallet.${'here' | 'away'}`
+  | `${Change}.${'do' | 'question' | 'text' | 'done'}`
+  | `act.${Calls['listActs']['data']['acts'][number]['act']}`
+  | `kinds.${FieldType}`
+  | `scope.${Scope}`
+  | `table.${Problem | keyof typeof CELL_PROBLEMS}`
+  | `table.dates.${'iso' | 'dmy' | 'mdy'}`
+  | `table.shown.${'text' | 'value'}`
+  | `table.${'batch' | 'single'}.hint`
+/** Errors; those without a text of their own share one. */
+type ErrorKey = `error.${CallError['code']}`
+
+// The texts of the desk, beside those of the verify page. English defines the keys; the other
+// languages have the same ones. `{…}` is a placeholder.
+
+/** The texts that the sources name by their whole keys. */
+export const named = {
   title: 'Document desk',
   signOut: 'Sign out',
   loading: 'Loading …',
@@ -62,17 +89,8 @@ export const en = {
   'me.remove.last':
     'It is your last one. Set up another one first, or you need a new link from an administrator.',
 
-  'role.reader': 'Reader: finds and checks documents',
-  'role.clerk': 'Clerk: issues documents too',
-  'role.registrar': 'Registrar: corrects, revokes and erases documents too',
-  'role.administrator': 'Administrator: everything, also people',
-
   'overview.heading': 'Hello, {name}',
   'overview.weeks': 'The last weeks',
-  'overview.week': 'Week from',
-  'overview.issued': 'Issued',
-  'overview.revoked': 'Revoked',
-  'overview.superseded': 'Replaced',
   'overview.service': 'The service',
   'overview.waiting': 'Waiting to be recorded',
   'overview.balance': 'The account that pays',
@@ -85,22 +103,6 @@ export const en = {
   'overview.backup': 'Last backup by the service',
   'overview.backup.none': 'none is known',
   'overview.recent': 'Issued last',
-  'warning.low_balance':
-    'The account that pays for issuing is nearly empty. Tell whoever runs this service.',
-  'warning.may_not_revoke':
-    'The service may not revoke documents at the moment. Tell whoever runs this service.',
-  'warning.clock_behind_chain':
-    'The clock of the service is wrong. Tell whoever runs this service.',
-  'warning.stale_head':
-    'The blockchain has stood still for some minutes, as far as the service can see. Tell whoever runs this service.',
-  'warning.hourly_fees_near_cap':
-    'The fees of this hour are near their limit. Issuing may stop for a while.',
-  'warning.queue_grows': 'Very many requests are waiting. Issuing takes longer than usual.',
-  'warning.webhooks_fail': 'Some receivers of events cannot be reached, or are switched off.',
-  'warning.erasures_unfinished':
-    'Content that was to be erased is not gone yet. The service goes on with it.',
-  'warning.notReady':
-    'The service cannot issue at the moment. Wait a little; if it stays so, tell whoever runs it.',
 
   'form.subjectName': 'As it must appear on the document',
   'form.subjectId': 'Digits only, such as a registration number',
@@ -112,23 +114,13 @@ export const en = {
   'form.entryName': 'Name of entry {number}',
   'form.entryValue': 'Text of entry {number}',
   'bad.missing': 'Please fill this in.',
-  'bad.subjectName':
-    'At most 200 characters on one line, with at least one visible letter or digit.',
-  'bad.subjectId': 'Digits 0 to 9 only, at most 64.',
-  'bad.category':
-    'Letters a to z, digits and _ only, beginning with a letter, such as birth_certificate.',
   'bad.noDay': 'There is no {day}.',
-  'bad.issuedAt': 'A real date from 1970 on, at most a year ahead, in the form 2026-12-31.',
-  'bad.expiresAt': 'A real date that is not before the date of issue, in the form 2026-12-31.',
   'bad.metadata':
     'Each entry needs its own name of at most 64 characters; there may be 64, and 32 KB in all.',
 
   'form.otherKind': 'Another kind',
   'form.otherKind.name': 'Which kind?',
   'form.optional': 'May stay empty.',
-  'bad.date': 'A real date, in the form 2026-12-31.',
-  'bad.number': 'A number, such as 12 or 1.7.',
-  'bad.choice': 'One of the choices of this entry.',
   'bad.notOfKind': 'This kind of document has no such entry. Remove it.',
   'issue.check': 'Check and issue',
   'issue.clear': 'Start anew',
@@ -160,8 +152,6 @@ export const en = {
   'wallet.heading': 'Into the holder’s wallet',
   'wallet.hint':
     'A wallet app for digital credentials keeps the document and can show only some of its fields.',
-  'wallet.here': 'The holder is here',
-  'wallet.away': 'Make a link to send',
   'wallet.code': 'Tell the holder this code another way:',
   'wallet.open': 'Open a wallet on this device',
   'wallet.until': 'For one wallet, until {time}. Whoever has the link can fetch the document.',
@@ -212,25 +202,8 @@ export const en = {
   'actions.pending': 'It is accepted and will be done within a minute or so.',
   'actions.unknown':
     'No answer came, so it is not known whether it was done. The status shows what is recorded now.',
-  'revoke.do': 'Revoke',
-  'revoke.question': 'Revoke the {kind} of {name} for good?',
-  'revoke.text': 'Whoever checks it will see that it is revoked, and the reason.',
   'revoke.reason': 'Reason',
   'revoke.reason.hint': 'Everybody can read the reason.',
-  'revoke.done': 'The document is revoked.',
-  'suspend.do': 'Put on hold',
-  'suspend.question': 'Put the {kind} of {name} on hold?',
-  'suspend.text': 'Whoever checks it will see that it is on hold. You can release it again.',
-  'suspend.done': 'The document is on hold.',
-  'release.do': 'Release',
-  'release.question': 'Release the {kind} of {name}?',
-  'release.text': 'It will be valid again.',
-  'release.done': 'The document is released.',
-  'erase.do': 'Erase the content',
-  'erase.question': 'Erase the content of the {kind} of {name}?',
-  'erase.text':
-    'Nobody can read or check it any more, not even its holder. That it existed stays recorded, without the name.',
-  'erase.done': 'The content is erased.',
 
   'correct.do': 'Correct',
   'correct.heading': 'Correct a document',
@@ -251,12 +224,6 @@ export const en = {
   'acts.batch': '(with its whole batch)',
   'acts.key': 'the program with the key',
   'acts.unknown': 'not recorded for you',
-  'act.issue': 'Issued',
-  'act.supersede': 'Replaced',
-  'act.suspend': 'Put on hold',
-  'act.release': 'Released',
-  'act.revoke': 'Revoked',
-  'act.erase': 'Content erased',
 
   'verdict.heading': 'What its readers see',
   'verdict.hint': 'The service checks the document against the blockchain now.',
@@ -317,10 +284,6 @@ export const en = {
   'kinds.field': 'Entry {number}',
   'kinds.field.key': 'Short name in the document',
   'kinds.field.type': 'What is entered',
-  'kinds.text': 'Text',
-  'kinds.date': 'Date',
-  'kinds.number': 'Number',
-  'kinds.choice': 'One of several choices',
   'kinds.choices': 'Choices, each on a line of its own',
   'kinds.required': 'Must be filled in',
   'kinds.up': 'Move entry {number} up',
@@ -348,13 +311,6 @@ export const en = {
   'keys.secret': 'The key',
   'keys.secret.hint': 'It is shown only here. Put it where the program reads it, and nowhere else.',
   'keys.copy': 'Copy',
-  'scope.documents:issue': 'issue',
-  'scope.documents:read': 'find and read',
-  'scope.verify': 'check',
-  'scope.documents:revoke': 'revoke and put on hold',
-  'scope.documents:erase': 'erase content',
-  'scope.webhooks': 'manage receivers of events',
-  'scope.admin': 'everything, also keys and people',
   'webhooks.all': 'Receivers of events',
   'webhooks.hint':
     'The service tells these addresses when a document is issued, revoked or changed otherwise.',
@@ -380,16 +336,6 @@ export const en = {
   'table.tooLarge': 'The file is larger than 32 MB. Split the table.',
   'table.encoding': 'Which letters has the file?',
   'table.readSo': 'Read it so',
-  'table.not_encoding': 'The file is not in these letters. Choose others.',
-  'table.no_columns': 'There are no rows. The first row must name the columns.',
-  'table.duplicate_column': 'Two columns have the same name.',
-  'table.too_many_rows': 'There are more than 100,000 rows. Split the table.',
-  'table.quotes': 'Line {line}: a quotation mark is not closed, or stands in the middle of a cell.',
-  'table.row_too_long': 'Line {line} is too long.',
-  'table.cell_count': 'Line {line} has more or fewer cells than there are columns.',
-  'table.not_utf8':
-    'The text is not UTF-8. Save the table as “CSV UTF-8”, or say where the file comes from:',
-  'table.is_utf8': 'The text is UTF-8 after all. Read the file again.',
   'table.columns': 'What the columns mean',
   'table.columns.hint': 'File: {name}',
   'table.entry': 'Further entry of the document',
@@ -398,9 +344,6 @@ export const en = {
   'table.twice': 'Another column has the same meaning.',
   'table.same': 'The same in all rows',
   'table.dates': 'How dates are written',
-  'table.dates.iso': '2026-12-31',
-  'table.dates.dmy': '31.12.2026 or 31/12/2026',
-  'table.dates.mdy': '12/31/2026',
   'table.another': 'Use another table',
   'table.rows': 'Rows',
   'table.allGood': 'All rows are good ({good}).',
@@ -417,9 +360,7 @@ export const en = {
   'table.issue': 'Issue',
   'table.mode': 'How they are issued',
   'table.batch': 'All together.',
-  'table.batch.hint': 'Far cheaper. Each document can still be checked and revoked alone.',
   'table.single': 'One by one.',
-  'table.single.hint': 'You can stop in between.',
   'table.badLeft': 'Rows that are not issued: {count}. You can save them as a file afterwards.',
   'table.decideFirst': 'First say what each column means, above: {columns}',
   'table.start': 'Issue the good rows ({count})',
@@ -449,26 +390,8 @@ export const en = {
   'table.notKept':
     'This table is too large to survive a reload of the page. Keep the page open until you have started to issue it.',
 
-  'table.no_workbook':
-    'This file cannot be read. It may be damaged or protected by a password. Save it again as .xlsx or “CSV UTF-8”.',
-  'table.workbook_too_large':
-    'The sheet is too large, or has cells far outside of the table. Copy only the table into a new file.',
-  'table.old_workbook':
-    'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
-  'table.web_page':
-    'This file is a web page or XML, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
-  'table.workbook_strange':
-    'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
-  'table.too_many_merged':
-    'Too many cells are merged. Undo that in the spreadsheet, or copy only the table into a new file.',
-  'table.too_slow': 'This file takes too long to read. Copy only the table into a new file.',
-  'table.noReader': 'The page could not load what reads files. Load the page again.',
   'table.reading': 'Reading the file …',
-  'table.no_result': 'The spreadsheet has an error here, or a formula that was not computed.',
-  'table.digits_lost': 'Spreadsheets lose digits of so long a number. Type it again.',
   'table.shown': 'What is issued of this column?',
-  'table.shown.text': 'What it shows: {text}',
-  'table.shown.value': 'What it stores: {value}',
   'table.sheet': 'Sheet',
   'table.header': 'Line that names the columns',
   'table.language': 'Numbers and months in the file',
@@ -491,6 +414,126 @@ export const en = {
   'certificate.again': 'Print those again',
   'certificate.secret':
     'Whoever has this file can read the document. Give it only to those who may.',
+  'error.outage': 'The service cannot do this at the moment, and nothing was done. Try again soon.',
+  'error.other':
+    'This was not possible ({code}). Tell whoever runs this service: request {request}.',
+  'error.page': 'This page has made a mistake. Reload it and try again.',
+  'error.badCode': 'This is not the code of a document. Copy it again, all of it.',
+} as const
+
+/** The texts whose keys are built at run time. */
+const built = {
+  'role.reader': 'Reader: finds and checks documents',
+  'role.clerk': 'Clerk: issues documents too',
+  'role.registrar': 'Registrar: corrects, revokes and erases documents too',
+  'role.administrator': 'Administrator: everything, also people',
+
+  'overview.week': 'Week from',
+  'overview.issued': 'Issued',
+  'overview.revoked': 'Revoked',
+  'overview.superseded': 'Replaced',
+  'warning.low_balance':
+    'The account that pays for issuing is nearly empty. Tell whoever runs this service.',
+  'warning.may_not_revoke':
+    'The service may not revoke documents at the moment. Tell whoever runs this service.',
+  'warning.clock_behind_chain':
+    'The clock of the service is wrong. Tell whoever runs this service.',
+  'warning.stale_head':
+    'The blockchain has stood still for some minutes, as far as the service can see. Tell whoever runs this service.',
+  'warning.hourly_fees_near_cap':
+    'The fees of this hour are near their limit. Issuing may stop for a while.',
+  'warning.queue_grows': 'Very many requests are waiting. Issuing takes longer than usual.',
+  'warning.webhooks_fail': 'Some receivers of events cannot be reached, or are switched off.',
+  'warning.erasures_unfinished':
+    'Content that was to be erased is not gone yet. The service goes on with it.',
+  'warning.notReady':
+    'The service cannot issue at the moment. Wait a little; if it stays so, tell whoever runs it.',
+
+  'bad.subjectName':
+    'At most 200 characters on one line, with at least one visible letter or digit.',
+  'bad.subjectId': 'Digits 0 to 9 only, at most 64.',
+  'bad.category':
+    'Letters a to z, digits and _ only, beginning with a letter, such as birth_certificate.',
+  'bad.issuedAt': 'A real date from 1970 on, at most a year ahead, in the form 2026-12-31.',
+  'bad.expiresAt': 'A real date that is not before the date of issue, in the form 2026-12-31.',
+
+  'bad.date': 'A real date, in the form 2026-12-31.',
+  'bad.number': 'A number, such as 12 or 1.7.',
+  'bad.choice': 'One of the choices of this entry.',
+
+  'wallet.here': 'The holder is here',
+  'wallet.away': 'Make a link to send',
+
+  'revoke.do': 'Revoke',
+  'revoke.question': 'Revoke the {kind} of {name} for good?',
+  'revoke.text': 'Whoever checks it will see that it is revoked, and the reason.',
+  'revoke.done': 'The document is revoked.',
+  'suspend.do': 'Put on hold',
+  'suspend.question': 'Put the {kind} of {name} on hold?',
+  'suspend.text': 'Whoever checks it will see that it is on hold. You can release it again.',
+  'suspend.done': 'The document is on hold.',
+  'release.do': 'Release',
+  'release.question': 'Release the {kind} of {name}?',
+  'release.text': 'It will be valid again.',
+  'release.done': 'The document is released.',
+  'erase.do': 'Erase the content',
+  'erase.question': 'Erase the content of the {kind} of {name}?',
+  'erase.text':
+    'Nobody can read or check it any more, not even its holder. That it existed stays recorded, without the name.',
+  'erase.done': 'The content is erased.',
+
+  'act.issue': 'Issued',
+  'act.supersede': 'Replaced',
+  'act.suspend': 'Put on hold',
+  'act.release': 'Released',
+  'act.revoke': 'Revoked',
+  'act.erase': 'Content erased',
+
+  'kinds.text': 'Text',
+  'kinds.date': 'Date',
+  'kinds.number': 'Number',
+  'kinds.choice': 'One of several choices',
+  'scope.documents:issue': 'issue',
+  'scope.documents:read': 'find and read',
+  'scope.verify': 'check',
+  'scope.documents:revoke': 'revoke and put on hold',
+  'scope.documents:erase': 'erase content',
+  'scope.webhooks': 'manage receivers of events',
+  'scope.admin': 'everything, also keys and people',
+  'table.not_encoding': 'The file is not in these letters. Choose others.',
+  'table.no_columns': 'There are no rows. The first row must name the columns.',
+  'table.duplicate_column': 'Two columns have the same name.',
+  'table.too_many_rows': 'There are more than 100,000 rows. Split the table.',
+  'table.quotes': 'Line {line}: a quotation mark is not closed, or stands in the middle of a cell.',
+  'table.row_too_long': 'Line {line} is too long.',
+  'table.cell_count': 'Line {line} has more or fewer cells than there are columns.',
+  'table.not_utf8':
+    'The text is not UTF-8. Save the table as “CSV UTF-8”, or say where the file comes from:',
+  'table.is_utf8': 'The text is UTF-8 after all. Read the file again.',
+  'table.dates.iso': '2026-12-31',
+  'table.dates.dmy': '31.12.2026 or 31/12/2026',
+  'table.dates.mdy': '12/31/2026',
+  'table.batch.hint': 'Far cheaper. Each document can still be checked and revoked alone.',
+  'table.single.hint': 'You can stop in between.',
+
+  'table.no_workbook':
+    'This file cannot be read. It may be damaged or protected by a password. Save it again as .xlsx or “CSV UTF-8”.',
+  'table.workbook_too_large':
+    'The sheet is too large, or has cells far outside of the table. Copy only the table into a new file.',
+  'table.old_workbook':
+    'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
+  'table.web_page':
+    'This file is a web page or XML, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
+  'table.workbook_strange':
+    'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
+  'table.too_many_merged':
+    'Too many cells are merged. Undo that in the spreadsheet, or copy only the table into a new file.',
+  'table.too_slow': 'This file takes too long to read. Copy only the table into a new file.',
+  'table.noReader': 'The page could not load what reads files. Load the page again.',
+  'table.no_result': 'The spreadsheet has an error here, or a formula that was not computed.',
+  'table.digits_lost': 'Spreadsheets lose digits of so long a number. Type it again.',
+  'table.shown.text': 'What it shows: {text}',
+  'table.shown.value': 'What it stores: {value}',
   'error.certificates_unavailable':
     'This service makes no certificates. Whoever runs it can install them.',
   'error.unprintable': 'No certificate can be made of this document: {message}.',
@@ -533,12 +576,9 @@ export const en = {
   'error.no_answer': 'No answer came. Check your connection and try again: nothing is done twice.',
   'error.not_understood':
     'The answer does not come from the desk’s service. Something between you and it may be wrong.',
-  'error.outage': 'The service cannot do this at the moment, and nothing was done. Try again soon.',
-  'error.other':
-    'This was not possible ({code}). Tell whoever runs this service: request {request}.',
-  'error.page': 'This page has made a mistake. Reload it and try again.',
-  'error.badCode': 'This is not the code of a document. Copy it again, all of it.',
-} as const
+} as const satisfies Record<BuiltKey, string> & Partial<Record<ErrorKey, string>>
+
+export const en = { ...named, ...built } as const
 
 export type TextKey = keyof typeof en
 /** The texts of one language: all of them, or it does not compile. */

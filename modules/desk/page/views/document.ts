@@ -1,6 +1,6 @@
 import { CallError, type IssuedDocument, type Verdict } from '#client/index.ts'
 import { h } from '#web/dom.ts'
-import { maybe, t } from '#web/i18n.ts'
+import { t } from '#web/i18n.ts'
 import { viewChecks } from '#web/views/checks.ts'
 import type { Desk, View } from '../desk.ts'
 import { typedOf } from '../fields.ts'
@@ -15,7 +15,7 @@ import { viewCertificate } from './certificate.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
 import { viewPassOn } from './issue.ts'
-import { field, hint, section, viewStatus, viewTrouble } from './parts.ts'
+import { field, hint, section, statusWords, viewStatus, viewTrouble } from './parts.ts'
 import { viewWallet } from './wallet.ts'
 
 /** What is shown of one document, apart from the document itself. */
@@ -174,7 +174,7 @@ export function reasonSelect(): HTMLSelectElement {
   return h(
     'select',
     { id: 'reason' },
-    ...REASONS.map((value) => h('option', { value }, maybe(`reason.${value}`) ?? value)),
+    ...REASONS.map((value) => h('option', { value }, t(`reason.${value}`))),
   )
 }
 
@@ -259,7 +259,7 @@ function viewVerdict(desk: Desk, document: IssuedDocument, one: Shown): HTMLElem
 async function check(desk: Desk, { publicId }: IssuedDocument, one: Shown): Promise<void> {
   try {
     one.verdict = await desk.client.verifyDocument({ query: { publicId } })
-    desk.announce(maybe(`${one.verdict.status}.title`) ?? one.verdict.status)
+    desk.announce(statusWords(one.verdict.status))
   } catch (error) {
     one.trouble = wordsOf(error)
   }

@@ -1,6 +1,6 @@
 import type { Network, Status } from '#client/index.ts'
 import { foreign, h, icon } from '#web/dom.ts'
-import { maybe, t } from '#web/i18n.ts'
+import { t } from '#web/i18n.ts'
 import { copy } from '#web/views/actions.ts'
 import { ATTENTION } from '#web/views/alert.ts'
 import { d } from '../i18n.ts'
@@ -21,7 +21,7 @@ const TONES: Record<string, Tone> = {
 
 /** @returns A status in a clerk's words. */
 export function statusWords(status: Status): string {
-  return status === 'pending' ? d('status.pending') : (maybe(`${status}.title`) ?? status)
+  return status === 'pending' ? d('status.pending') : t(`${status}.title`)
 }
 
 export function viewStatus(status: Status): HTMLElement {

@@ -2,7 +2,7 @@ import type { ApiKey, Scope, Webhook } from '#client/index.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showDate } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
-import { d, maybeD, quoted } from '../i18n.ts'
+import { d, quoted } from '../i18n.ts'
 import { categoryNamed } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { ask } from './dialog.ts'
@@ -83,7 +83,7 @@ function viewKey(desk: Desk, key: ApiKey, place: HTMLElement): HTMLElement {
   )
 }
 
-const scopeWords = (scope: Scope) => maybeD(`scope.${scope}`) ?? scope
+const scopeWords = (scope: Scope) => d(`scope.${scope}`)
 
 function viewAddKey(desk: Desk, place: HTMLElement): HTMLElement {
   const label = h('input', { id: 'key-label', type: 'text', autocomplete: 'off', dir: 'auto' })

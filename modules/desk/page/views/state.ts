@@ -2,7 +2,7 @@ import type { Calls } from '#client/index.ts'
 import { h } from '#web/dom.ts'
 import { showDate, showNumber, showTime } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
-import { d, maybeD } from '../i18n.ts'
+import { d } from '../i18n.ts'
 import { may } from '../session.ts'
 import { ether, section, viewNotice } from './parts.ts'
 
@@ -26,7 +26,7 @@ export function viewState(desk: Desk): { notices: HTMLElement; numbers: HTMLElem
 }
 
 function viewAlert(name: State['alerts'][number]): HTMLElement {
-  return viewNotice(maybeD(`warning.${name}`) ?? d('warning.notReady'))
+  return viewNotice(d(name === 'issuing_stopped' ? 'warning.notReady' : `warning.${name}`))
 }
 
 function viewWeeks(weeks: State['weeks']): HTMLElement {
