@@ -22,7 +22,16 @@ export type Page = {
 
 /** @returns All Markdown pages of the repository. */
 export function pages(): Page[] {
-  const folders = ['', 'docs', 'docs/npm', 'deployments', 'test/contracts', 'corpus', 'test/faults']
+  const folders = [
+    '',
+    'docs',
+    'docs/npm',
+    'deployments',
+    'test/contracts',
+    'corpus',
+    'test/faults',
+    'tools/bench',
+  ]
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.md'))
