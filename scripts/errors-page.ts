@@ -18,10 +18,10 @@ export function errorsPage(): string {
 
 function sectionOf(code: string, error: ApiErrorEntry): string[] {
   const { status, meaning, action } = error
+  const again = againOf(error)
   return [
     `### \`${code}\``,
-    `**${status}**, again: ${againOf(error)}`,
-    wrap(`${meaning} ${action}`),
+    wrap(`**${status}**${again === 'no' ? '.' : `, again ${again}.`} ${meaning} ${action}`),
   ]
 }
 

@@ -419,6 +419,6 @@ export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiE
 /** The rules for all errors, in paragraphs. */
 export const ABOUT_ERRORS = [
   'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
-  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
+  '"Again" says whether the same request can succeed later; without it, no. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
   'A request without an answer may have been carried out. Repeat one that issues with the same [Idempotency-Key](integrate.md#idempotency-key).',
 ]
