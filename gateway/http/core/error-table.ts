@@ -418,6 +418,6 @@ export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiE
 /** The rules for all errors, in paragraphs. */
 export const ABOUT_ERRORS = [
   'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
-  'After 429 and 503 the same request can succeed later: wait for the seconds in `Retry-After`. Any other needs a change first. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
+  'After 429 and 503 the same request can succeed later: wait for the seconds in `Retry-After`. Any other needs a change first, or fails again. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
   'A request without an answer may have been carried out. Repeat one that issues with the same [Idempotency-Key](integrate.md#idempotency-key).',
 ]
