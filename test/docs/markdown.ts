@@ -31,6 +31,7 @@ export function pages(): Page[] {
     'corpus',
     'test/faults',
     'tools/bench',
+    'scripts/release',
   ]
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder))
