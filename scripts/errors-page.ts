@@ -1,4 +1,4 @@
-import { ABOUT_ERRORS, type ApiErrorEntry, againOf, ERROR_GROUPS } from '#http/core/error-table.ts'
+import { ABOUT_ERRORS, type ApiErrorEntry, ERROR_GROUPS } from '#http/core/error-table.ts'
 
 const WIDTH = 100
 
@@ -18,11 +18,7 @@ export function errorsPage(): string {
 
 function sectionOf(code: string, error: ApiErrorEntry): string[] {
   const { status, meaning, action } = error
-  return [
-    `### \`${code}\``,
-    `**${status}**, again: ${againOf(error)}`,
-    wrap(`${meaning} ${action}`),
-  ]
+  return [`### \`${code}\``, wrap(`**${status}.** ${meaning} ${action}`)]
 }
 
 /** Breaks lines between words, and no link or code. */

@@ -1,8 +1,9 @@
 // node scripts/run.mjs tools/pictures.ts
 //
-// Draws the README's pictures, docs/pictures/: a certificate with its QR code, and the verify page
-// on a phone before and after the document is revoked. A real service on its own chain issues and
-// revokes the document, and a real browser shows the page.
+// Draws the README's pictures, docs/pictures/: a certificate with its QR code, the verify page on a
+// phone before and after the document is revoked, and the desk. A real service on its own chain
+// issues and revokes the documents, and a real browser shows the pages. With `desk` behind the
+// command, the desk alone.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,6 +33,18 @@ const DOCUMENT = {
   metadata: { degree: 'Master of Science in Mathematics' },
 }
 
+/** What the desk has issued, the newest last. */
+const AT_THE_DESK = [
+  ['Grace Hopper', '19061209', 'university_degree'],
+  ['Emmy Noether', '18820323', 'university_degree', 'revoke'],
+  ['Alan Turing', '19120623', 'birth_certificate'],
+  ['Katherine Johnson', '19180826', 'language_course', 'suspend'],
+  ['Maryam Mirzakhani', '19770512', 'university_degree'],
+  ['Srinivasa Ramanujan', '18871222', 'birth_certificate'],
+] satisfies [name: string, id: string, category: string, change?: 'revoke' | 'suspend'][]
+const DESK_WINDOW = { width: 1000, height: 760 }
+
+type Post = (path: string, body: object) => Promise<unknown>
 type Issued = { publicId: string; verifyUrl: string }
 
 async function main(): Promise<void> {
@@ -44,9 +57,11 @@ async function main(): Promise<void> {
     args: [`--host-resolver-rules=MAP ${new URL(SHOWN_URL).host} 127.0.0.1:${service.port}`],
   })
   try {
-    const issued = (await service.post('', DOCUMENT)) as Issued
+    await photographDesk(browser, service.post)
+    if (process.argv[2] === 'desk') return
+    const issued = (await service.post('/documents', DOCUMENT)) as Issued
     const valid = await photograph(browser, issued.verifyUrl, 'Valid')
-    await service.post(`/${issued.publicId}/revoke`, { reason: 'privilegeWithdrawn' })
+    await service.post(`/documents/${issued.publicId}/revoke`, { reason: 'privilegeWithdrawn' })
     const revoked = await photograph(browser, issued.verifyUrl, 'Revoked')
     const qrCode = await service.qrCode(issued.publicId)
     for (const [index, scheme] of SCHEMES.entries())
@@ -90,7 +105,7 @@ async function startService() {
       return (await fetch(`${url}/qr/${publicId}?format=svg`)).text()
     },
     async post(path: string, body: object): Promise<unknown> {
-      const response = await fetch(`${url}/v1/documents${path}`, {
+      const response = await fetch(`${url}/v1${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -125,6 +140,43 @@ async function photograph(browser: Browser, link: string, title: string): Promis
     await context.close()
   }
   return pictures
+}
+
+/** Issues some documents, and writes a picture of the desk of the administrator who signs in. */
+async function photographDesk(browser: Browser, post: Post): Promise<void> {
+  const person = { name: 'Registrar’s office', role: 'administrator' }
+  const { invitation } = (await post('/people', person)) as { invitation: string }
+  for (const [subjectName, subjectId, category, change] of AT_THE_DESK) {
+    const document = { ...DOCUMENT, subjectName, subjectId, category }
+    const { publicId } = (await post('/documents', document)) as Issued
+    if (change !== undefined) await post(`/documents/${publicId}/${change}`, {})
+  }
+  const page = await browser.newPage({ viewport: DESK_WINDOW, colorScheme: 'light', locale: 'en' })
+  await page.goto(invitation)
+  await page.getByRole('button', { name: 'Sign in with this link' }).click()
+  await page.getByRole('heading', { level: 1, name: /^Hello/ }).waitFor()
+  await giveAuthenticator(page)
+  await page.getByRole('link', { name: 'Set up a passkey' }).click()
+  await page.getByRole('button', { name: 'Set up a passkey' }).click()
+  await page.getByRole('button', { name: 'Remove' }).waitFor()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByText('Grace Hopper').waitFor()
+  await page.screenshot({ path: join(out, 'desk.png') })
+  await page.close()
+}
+
+async function giveAuthenticator(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    automaticPresenceSimulation: true,
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
+  await devtools.send('WebAuthn.addVirtualAuthenticator', { options })
 }
 
 /** Puts certificate and phones side by side. */

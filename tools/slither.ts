@@ -1,14 +1,44 @@
 /**
  * Static analysis of the contract with Slither: `pip install slither-analyzer==0.11.6`, then `node
  * scripts/run.mjs tools/slither.ts`. Slither cannot read Hardhat 3's build info, so it gets solc's
- * standard JSON and npm's compiler. docs/contract.md answers its findings; a finding without an
- * answer fails the command.
+ * standard JSON and npm's compiler. A finding that `ANSWERS` does not have fails the command.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import hre from 'hardhat'
 import { writeSolc } from '#scripts/solc.ts'
+
+/** Why each finding is no fault, by its detector. */
+const ANSWERS: Record<string, { where: readonly string[]; answer: string }> = {
+  'incorrect-equality': {
+    where: ['_stamp', '_verification'],
+    answer:
+      'Block 0 is refused because 0 means "never"; a status is one of seven. No funds can move either',
+  },
+  'calls-loop': {
+    where: ['_blockNumber'],
+    answer: 'On Arbitrum only, in a view, to a precompile that always answers',
+  },
+  timestamp: {
+    where: ['acceptProposal', '_status', '_grantRole', '_verification', '_stamp'],
+    answer:
+      'Seconds do not matter to a delay of a day or an expiry to the day. The last three compare no time, except that it fits 40 bits',
+  },
+  assembly: {
+    where: ['_storage'],
+    answer: 'Places the struct at its ERC-7201 position; the layout is tested',
+  },
+  'low-level-calls': {
+    where: ['constructor'],
+    answer:
+      'A `staticcall` to ArbSys, so that anything else there gives our error. Success and length are checked',
+  },
+  'naming-convention': {
+    where: ['ON_ARBITRUM', 'PROPOSAL_DELAY', 'FORWARDER', 'ISSUER_ROLE', 'MAX_LIST'],
+    answer: 'Immutables are written like constants; the others name constants, as in OpenZeppelin',
+  },
+}
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = `${root}cache/slither`
@@ -82,13 +112,9 @@ interface Finding {
 const { results } = JSON.parse(readFileSync(findings, 'utf8')) as {
   results: { detectors?: readonly Finding[] }
 }
-const rows = readFileSync(`${root}docs/contract.md`, 'utf8').split('\n')
 for (const { check, elements } of results.detectors ?? []) {
   const name = elements[0]?.name ?? ''
-  const isAnswered = rows.some(
-    (row) => row.startsWith(`| ${check} |`) && row.includes(`\`${name}\``),
-  )
-  if (isAnswered) continue
-  console.error(`docs/contract.md does not answer ${check} in ${name}`)
+  if (ANSWERS[check]?.where.includes(name)) continue
+  console.error(`no answer to ${check} in ${name}`)
   process.exitCode = 1
 }

@@ -59,7 +59,7 @@ async function checkChain(config: Config): Promise<Finding[]> {
       warn(
         'chain',
         `the chain is the local test chain ${LOCAL_CHAIN_ID}: its documents prove nothing`,
-        'set RPC_URL, see docs/operate.md#go-live',
+        'set RPC_URL, see docs/go-live.md',
       ),
     ]
   const registryOn = (chainId: number) => registryOf(config, chainId)

@@ -57,6 +57,13 @@ export type Client = {
  * an Idempotency-Key, which issuing always has.
  *
  * @throws {CallError} from each method; whatever `signal` aborts with, when it does.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ baseUrl: 'https://documents.example', apiKey })
+ * const { document } = await client.verifyDocument({ query: { publicId } })
+ * document.subjectName // => 'Ada Lovelace'
+ * ```
  */
 export function createClient(options: ClientOptions): Client {
   const methods = Object.entries(CALLS).map(([name, target]) => [

@@ -7,6 +7,11 @@ import { decodeJsonText, isObject, type JsonValue, parseStrictJson } from './jso
  * @returns Its RFC 8785 (JCS) bytes, in UTF-8.
  * @throws {TypeError} for a value without such a form: an infinite number, a lone surrogate,
  * anything that JSON lacks.
+ *
+ * @example
+ * ```ts
+ * new TextDecoder().decode(toCanonical({ b: 1, a: 'x' })) // => '{"a":"x","b":1}'
+ * ```
  */
 export function toCanonical(value: unknown): Uint8Array {
   return encodeUtf8(canonicalTextOf(value))
@@ -15,6 +20,11 @@ export function toCanonical(value: unknown): Uint8Array {
 /**
  * @param bytes Bytes that must be exactly the RFC 8785 form of a JSON value.
  * @throws {FormatError} `not_canonical`, or a code of {@link parseStrictJson}.
+ *
+ * @example
+ * ```ts
+ * fromCanonical(toCanonical({ b: 1, a: 'x' })) // => { a: 'x', b: 1 }
+ * ```
  */
 export function fromCanonical(bytes: Uint8Array): JsonValue {
   const text = decodeJsonText(bytes)

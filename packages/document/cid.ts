@@ -24,6 +24,11 @@ const MAX_TEXT = 100
 /**
  * @param hash A sha-256 digest, 32 bytes.
  * @returns The CIDv1 (raw, sha2-256) of the block with that digest, in base32.
+ *
+ * @example
+ * ```ts
+ * cidOf(decodePublicId(publicId).hash).slice(0, 7) // => 'bafkrei'
+ * ```
  */
 export function cidOf(hash: Uint8Array): string {
   const digits = (BigInt(`0x${PREFIX}${toHex(hash).slice(2)}`) << 2n).toString(32)
@@ -35,6 +40,12 @@ export function cidOf(hash: Uint8Array): string {
  * @returns Its sha-256 digest, 32 bytes.
  * @throws {FormatError} `cid_malformed` for text that is not a CID, and for one of another version,
  * codec or hash.
+ *
+ * @example
+ * ```ts
+ * const { hash } = decodePublicId(publicId)
+ * toHex(hashOfCid(cidOf(hash))) === toHex(hash) // => true
+ * ```
  */
 export function hashOfCid(cid: string): Uint8Array {
   if (typeof cid !== 'string' || cid.length > MAX_TEXT) throw malformed('invalid CID')

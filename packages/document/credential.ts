@@ -95,7 +95,15 @@ const payload = v.strictObject(
   describeMember,
 )
 
-/** @returns Whether a text begins like a credential. It may still be malformed. */
+/**
+ * @returns Whether a text begins like a credential. It may still be malformed.
+ *
+ * @example
+ * ```ts
+ * isCredential(credential) // => true
+ * isCredential(publicId) // => false
+ * ```
+ */
 export function isCredential(text: string): boolean {
   return START.test(text)
 }
@@ -107,6 +115,11 @@ export function isCredential(text: string): boolean {
  * @param input An SD-JWT in compact form, as text or bytes, with or without a key binding. At most
  * 512 KiB.
  * @throws {FormatError} `credential_malformed`, with every bad member in `fields`.
+ *
+ * @example
+ * ```ts
+ * const { documentHash, disclosures } = parseCredential(credential)
+ * ```
  */
 export function parseCredential(input: string | Uint8Array): Credential {
   if (input.length > MAX_TEXT) throw malformed('the credential is too long')

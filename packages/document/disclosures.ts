@@ -74,6 +74,14 @@ const MAX_DIGESTS = 64
 /**
  * @param keys The keys that sealed the document. The salt is `kid` in the header, so the publicId
  * and the sealed bytes suffice.
+ *
+ * @example
+ * ```ts
+ * const { documentKey } = decodePublicId(publicId)
+ * const document = await openDocument(sealed, documentKey)
+ * const { salt, sd } = readSealedHeader(sealed)
+ * disclose(document, { documentKey, salt }).sd === sd // => true
+ * ```
  */
 export function disclose(
   document: Document,
@@ -162,6 +170,12 @@ export const claimsSchema = v.strictObject({
  * @param value Any parsed JSON value.
  * @throws {FormatError} `claims_malformed`; `claims_digest_repeated` for a repeated digest, in one
  * list or across both.
+ *
+ * @example
+ * ```ts
+ * const { claims } = parsePresentation(presentation)
+ * parseClaims(JSON.parse(JSON.stringify(claims))).issuerId // => 1
+ * ```
  */
 export function parseClaims(value: unknown): Claims {
   const { success, output } = v.safeParse(claimsSchema, value)
@@ -175,6 +189,12 @@ export function parseClaims(value: unknown): Claims {
 /**
  * @returns base64url of the sha-256 of the claims; compare it with `sd` in the header of the sealed
  * document.
+ *
+ * @example
+ * ```ts
+ * const { claims } = parsePresentation(presentation)
+ * sdOf(claims) === readSealedHeader(sealed).sd // => true
+ * ```
  */
 export function sdOf(claims: Claims): string {
   return encodeBase64url(sha256(toCanonical(claims)))
@@ -183,6 +203,12 @@ export function sdOf(claims: Claims): string {
 /**
  * @param text A disclosure as its holder shows it.
  * @throws {FormatError} `disclosure_malformed`.
+ *
+ * @example
+ * ```ts
+ * const [text] = parsePresentation(presentation).disclosures
+ * parseDisclosure(text).name // => 'subjectName'
+ * ```
  */
 export function parseDisclosure(text: string): Disclosure {
   return refusingAs('disclosure_malformed', 'invalid disclosure', () => {
@@ -213,6 +239,12 @@ export function parseDisclosure(text: string): Disclosure {
  * `disclosure_malformed`; `disclosure_unlisted` when its digest is in no list of the claims;
  * `disclosure_name_repeated` for a second disclosure of a field or entry; `document_fields` for a
  * name or value that no document can have.
+ *
+ * @example
+ * ```ts
+ * const { claims, disclosures } = parsePresentation(presentation)
+ * readDisclosures(claims, disclosures) // => { subjectName: 'Ada Lovelace' }
+ * ```
  */
 export function readDisclosures(claims: Claims, disclosures: readonly string[]): DocumentPart {
   if (new Set(disclosures).size !== disclosures.length)

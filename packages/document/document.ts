@@ -208,6 +208,14 @@ export type DocumentPart = v.InferOutput<typeof partSchema>
  * @returns The fields. Empty metadata is omitted, because a sealed document has either none or some
  * entries.
  * @throws {FormatError} `document_fields`, naming every bad field in `fields`.
+ *
+ * @example
+ * ```ts
+ * const fields = parseDocumentFields({
+ *   subjectName: 'Ada Lovelace', subjectId: '1', category: 'diploma', issuedAt: '2026-01-31',
+ * })
+ * fields.category // => 'diploma'
+ * ```
  */
 export function parseDocumentFields(value: unknown): DocumentFields {
   const { metadata, ...fields } = parse(fieldsSchema, value)
@@ -233,7 +241,15 @@ export function metadataOf({
   return Object.entries(metadata).sort(([a], [b]) => NAMES.compare(a, b))
 }
 
-/** @returns The RFC 8785 bytes of a document. */
+/**
+ * @returns The RFC 8785 bytes of a document.
+ *
+ * @example
+ * ```ts
+ * const document = await openDocument(sealed, decodePublicId(publicId).documentKey)
+ * encodeDocument(document)[0] // => 0x7b
+ * ```
+ */
 export function encodeDocument(document: Document): Uint8Array {
   return toCanonical(document)
 }
@@ -241,6 +257,12 @@ export function encodeDocument(document: Document): Uint8Array {
 /**
  * @param bytes The RFC 8785 bytes of a document.
  * @throws {FormatError} `document_fields`, or a code of {@link fromCanonical}.
+ *
+ * @example
+ * ```ts
+ * const document = await openDocument(sealed, decodePublicId(publicId).documentKey)
+ * decodeDocument(encodeDocument(document)).subjectName // => 'Ada Lovelace'
+ * ```
  */
 export function decodeDocument(bytes: Uint8Array): Document {
   return parse(documentSchema, fromCanonical(bytes))
@@ -250,6 +272,12 @@ export function decodeDocument(bytes: Uint8Array): Document {
  * @returns `validUntil` as it is in the registry: the first second at which the document is no
  * longer valid, in seconds of the Unix epoch, which is midnight UTC after its last valid day; 0 =
  * never expires.
+ *
+ * @example
+ * ```ts
+ * validUntilOf({ expiresAt: '1970-01-02' }) // => 172800
+ * validUntilOf({}) // => 0
+ * ```
  */
 export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   if (document.expiresAt === undefined) return 0

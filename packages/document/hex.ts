@@ -4,6 +4,12 @@ import { FormatError } from './errors.ts'
 /** Bytes in lower-case hexadecimal with the prefix `0x`, as in Ethereum's JSON-RPC. */
 export type Hex = `0x${string}`
 
+/**
+ * @example
+ * ```ts
+ * toHex(new Uint8Array([42])) // => '0x2a'
+ * ```
+ */
 export function toHex(bytes: Uint8Array): Hex {
   return `0x${bytesToHex(bytes)}`
 }
@@ -12,6 +18,11 @@ export function toHex(bytes: Uint8Array): Hex {
  * @param hex Upper-case digits are accepted.
  * @throws {FormatError} `hex_malformed` when it is not an even number of hexadecimal digits after
  * `0x`.
+ *
+ * @example
+ * ```ts
+ * fromHex('0x2a')[0] // => 42
+ * ```
  */
 export function fromHex(hex: Hex): Uint8Array {
   const hasForm = typeof hex === 'string' && hex.startsWith('0x') && hex.length % 2 === 0

@@ -27,6 +27,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * @param text JSON text.
  * @throws {FormatError} `json_syntax`, `json_duplicate_key`, `json_lone_surrogate`,
  * `json_forbidden_key`, `json_too_deep`.
+ *
+ * @example
+ * ```ts
+ * parseStrictJson('{"a":1}') // => { a: 1 }
+ * ```
  */
 export function parseStrictJson(text: string): JsonValue {
   let value: JsonValue

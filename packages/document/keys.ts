@@ -44,6 +44,12 @@ const NO_SALT = new Uint8Array(0)
 /**
  * @param issuerSecret At least 32 random bytes. The keys come from HKDF-SHA256 (RFC 5869) with an
  * info for each use.
+ *
+ * @example
+ * ```ts
+ * const subkeys = deriveSubkeys(issuerSecret)
+ * const keys = deriveSealingKeys(subkeys, randomSalt())
+ * ```
  */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
   if (issuerSecret.length < 32) throw new TypeError('an issuer secret must have at least 32 bytes')
@@ -77,6 +83,13 @@ export function webhookSecretOf(issuerSecret: Uint8Array, salt: Uint8Array): Uin
  * @param deriveFrom An implementation of HKDF; another one gives the same keys.
  * @returns The keys derived from a salt. With the issuer secret and the `kid` of sealed documents,
  * all publicIds can be recovered.
+ *
+ * @example
+ * ```ts
+ * const { salt } = readSealedHeader(sealed)
+ * const { documentKey } = deriveSealingKeys(deriveSubkeys(issuerSecret), salt)
+ * documentKey.length // => 16
+ * ```
  */
 export function deriveSealingKeys(
   subkeys: IssuerSubkeys,
@@ -98,7 +111,14 @@ const SALT_LENGTH = 16
  */
 const SALTS_PER_CALL = 64
 
-/** @returns 16 random bytes. */
+/**
+ * @returns 16 random bytes.
+ *
+ * @example
+ * ```ts
+ * randomSalt().length // => 16
+ * ```
+ */
 export function randomSalt(): Uint8Array {
   return randomBytes(SALT_LENGTH)
 }
@@ -118,6 +138,13 @@ export function createSaltSource(): () => Uint8Array {
  * @param hmacOf An implementation of HMAC; another one gives the same salt.
  * @returns The salt of a request with an idempotency key, 16 bytes. The same request has the same
  * salt on every gateway.
+ *
+ * @example
+ * ```ts
+ * const document = new TextEncoder().encode('{}')
+ * const request = { tenant: 'default', idempotencyKey: 'order-4711', itemIndex: 0, document }
+ * idempotentSalt(deriveSubkeys(issuerSecret), request).length // => 16
+ * ```
  */
 export function idempotentSalt(
   subkeys: IssuerSubkeys,

@@ -28,6 +28,13 @@ export const MAX_QR_LINK = 2_000
  * @returns `undefined` for a presentation of more than 64 KiB.
  * @throws {TypeError} for a presentation with a sealed document or a state proof, which belong in a
  * file.
+ *
+ * @example
+ * ```ts
+ * const page = 'https://documents.example/verify'
+ * const link = await encodePresentationLink(page, parsePresentation(presentation))
+ * link.startsWith(`${page}#presentation=`) // => true
+ * ```
  */
 export async function encodePresentationLink(
   page: string,
@@ -42,7 +49,15 @@ export async function encodePresentationLink(
   return `${page}#${PARAMETER}=${encodeBase64url(new Uint8Array(buffer))}`
 }
 
-/** @returns Whether this is an address with a presentation in its fragment. */
+/**
+ * @returns Whether this is an address with a presentation in its fragment.
+ *
+ * @example
+ * ```ts
+ * isPresentationLink('https://documents.example/verify#presentation=jZA') // => true
+ * isPresentationLink('https://documents.example/verify') // => false
+ * ```
+ */
 export function isPresentationLink(link: string): boolean {
   return parameterOf(link) !== null
 }
@@ -50,6 +65,13 @@ export function isPresentationLink(link: string): boolean {
 /**
  * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for a presentation
  * that inflates to more than 64 KiB.
+ *
+ * @example
+ * ```ts
+ * const page = 'https://documents.example/verify'
+ * const link = await encodePresentationLink(page, parsePresentation(presentation))
+ * const { documentHash } = await decodePresentationLink(link)
+ * ```
  */
 export async function decodePresentationLink(link: string): Promise<Presentation> {
   const text = parameterOf(link)

@@ -128,6 +128,11 @@ function isProof(value: unknown): boolean {
  *
  * @param input A presentation as JSON text, bytes of JSON text, or a parsed value. At most 8 MiB.
  * @throws {FormatError} `presentation_malformed`, with every bad member in `fields`.
+ *
+ * @example
+ * ```ts
+ * parsePresentation(presentation).issuerId // => 1
+ * ```
  */
 export function parsePresentation(input: unknown): Presentation {
   const read = v.safeParse(schema, parseJson(input))
@@ -157,12 +162,28 @@ function parseJson(input: unknown): unknown {
   }
 }
 
-/** @returns Whether JSON text claims to be a presentation. It may still be malformed. */
+/**
+ * @returns Whether JSON text claims to be a presentation. It may still be malformed.
+ *
+ * @example
+ * ```ts
+ * isPresentationFile(presentation) // => true
+ * isPresentationFile('{}') // => false
+ * ```
+ */
 export function isPresentationFile(text: string): boolean {
   return TYPE_MEMBER.test(text)
 }
 
-/** @returns The RFC 8785 bytes of a presentation. */
+/**
+ * @returns The RFC 8785 bytes of a presentation.
+ *
+ * @example
+ * ```ts
+ * const choose = { fields: ['subjectName'], metadata: [] }
+ * const file = encodePresentation(await createPresentation({ publicId, sealed, choose }))
+ * ```
+ */
 export function encodePresentation(presentation: Presentation): Uint8Array {
   return toCanonical(presentation)
 }
@@ -175,7 +196,15 @@ export type Choice = {
   metadata: readonly string[]
 }
 
-/** @returns Everything in a document that can be shown. */
+/**
+ * @returns Everything in a document that can be shown.
+ *
+ * @example
+ * ```ts
+ * const document = await openDocument(sealed, decodePublicId(publicId).documentKey)
+ * choicesOf(document).fields.includes('subjectName') // => true
+ * ```
+ */
 export function choicesOf(document: Document): Choice {
   return {
     fields: FIELD_NAMES.filter((name) => document[name] !== undefined),
@@ -202,6 +231,13 @@ export type PresentationSource = {
  * @throws {FormatError} `presentation_choice` for a name that the document does not have, with each
  * in `fields`; `presentation_source` for sealed bytes, a batch block or a document that do not
  * belong to the publicId; a code of {@link openDocument}, `public_id_…`, `batch_malformed`.
+ *
+ * @example
+ * ```ts
+ * const choose = { fields: ['subjectName'], metadata: [] }
+ * const made = await createPresentation({ publicId, sealed, choose })
+ * made.disclosures.length // => 1
+ * ```
  */
 export async function createPresentation(source: PresentationSource): Promise<Presentation> {
   const { sealed, choose, includeSealed = false } = source

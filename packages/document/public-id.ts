@@ -34,6 +34,11 @@ const checksumOf = (body: Uint8Array) => sha256(body).subarray(0, CHECKSUM_LENGT
 /**
  * @returns base58btc (without a multibase prefix) of kind ‖ issuerId ‖ hash ‖ documentKey ‖
  * checksum: 57 bytes, 77 characters.
+ *
+ * @example
+ * ```ts
+ * encodePublicId(decodePublicId(publicId)) === publicId // => true
+ * ```
  */
 export function encodePublicId(publicId: PublicId): string {
   const { kind, issuerId, hash, documentKey } = publicId
@@ -48,6 +53,12 @@ export function encodePublicId(publicId: PublicId): string {
 /**
  * @throws {FormatError} `public_id_malformed` (alphabet, length, issuerId 0), `public_id_checksum`
  * (mistyped), `public_id_kind`. No error contains the text, because it may be nearly a key.
+ *
+ * @example
+ * ```ts
+ * const { kind, issuerId, hash, documentKey } = decodePublicId(publicId)
+ * kind // => 'single'
+ * ```
  */
 export function decodePublicId(text: string): PublicId {
   const bytes = isShort(text) ? decodeBase58(text) : undefined

@@ -8,6 +8,13 @@ const REGISTRY_ID = /^eip155:([1-9][0-9]{0,31}):(0x[0-9a-f]{40})$/
 /** A CAIP-2 chain ID of namespace eip155. */
 const CHAIN = /^eip155:([1-9][0-9]{0,31})$/
 
+/**
+ * @example
+ * ```ts
+ * isRegistryId(registry) // => true
+ * isRegistryId('0x00') // => false
+ * ```
+ */
 export function isRegistryId(value: unknown): value is RegistryId {
   return typeof value === 'string' && REGISTRY_ID.test(value)
 }
@@ -15,6 +22,11 @@ export function isRegistryId(value: unknown): value is RegistryId {
 /**
  * @throws {FormatError} `registry_malformed` when it is not a lower-case CAIP-10 account ID of
  * namespace eip155.
+ *
+ * @example
+ * ```ts
+ * parseRegistryId(`eip155:1:0x${'ab'.repeat(20)}`).chainId // => 1
+ * ```
  */
 export function parseRegistryId(text: string): {
   registry: RegistryId
@@ -31,7 +43,14 @@ export function parseRegistryId(text: string): {
   return { registry: registry as RegistryId, chainId: Number(chainId), address: address as Hex }
 }
 
-/** @param address An address with or without its EIP-55 checksum. */
+/**
+ * @param address An address with or without its EIP-55 checksum.
+ *
+ * @example
+ * ```ts
+ * formatRegistryId(1, `0x${'Ab'.repeat(20)}`) // => `eip155:1:0x${'ab'.repeat(20)}`
+ * ```
+ */
 export function formatRegistryId(chainId: number, address: string): RegistryId {
   return `eip155:${chainId}:${address.toLowerCase() as Hex}`
 }

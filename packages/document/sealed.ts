@@ -86,6 +86,14 @@ const HEADER_NAMES = ['alg', 'enc', 'kid', 'sd', 'typ', 'v']
  *
  * @param keys Keys for this document only. The IV is derived, so one pair of key and IV must never
  * encrypt two plaintexts.
+ *
+ * @example
+ * ```ts
+ * const document = await openDocument(sealed, decodePublicId(publicId).documentKey)
+ * const keys = deriveSealingKeys(deriveSubkeys(issuerSecret), randomSalt())
+ * const { bytes, documentHash } = await seal(document, keys)
+ * const again = encodePublicId({ kind: 'single', issuerId: 1, hash: documentHash, ...keys })
+ * ```
  */
 export function seal(
   document: Document,
@@ -114,6 +122,12 @@ export async function sealPlaintext(
  * Opens sealed bytes and reads the document in them.
  *
  * @throws {FormatError} with a code of {@link open} or {@link decodeOpened}.
+ *
+ * @example
+ * ```ts
+ * const { subjectName } = await openDocument(sealed, decodePublicId(publicId).documentKey)
+ * subjectName // => 'Ada Lovelace'
+ * ```
  */
 export async function openDocument(sealed: Uint8Array, documentKey: Uint8Array): Promise<Document> {
   return decodeOpened(await open(sealed, documentKey), documentKey)
@@ -127,6 +141,11 @@ export async function openDocument(sealed: Uint8Array, documentKey: Uint8Array):
  * @param documentKey 16 bytes.
  * @returns The plaintext without its padding, not yet checked: pass it to {@link decodeOpened}.
  * @throws {FormatError} `sealed_malformed`, `sealed_header`, `wrong_key`, `sealed_padding`.
+ *
+ * @example
+ * ```ts
+ * const { plaintext } = await open(sealed, decodePublicId(publicId).documentKey)
+ * ```
  */
 export async function open(
   sealed: Uint8Array,
@@ -167,6 +186,13 @@ const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, docum
  * @throws {FormatError} with a code of {@link decodeDocument}; `other_disclosures` when the header
  * was not made for this document and key. AES-GCM alone does not commit to a plaintext, so the same
  * bytes could open to another document with another key.
+ *
+ * @example
+ * ```ts
+ * const { documentKey } = decodePublicId(publicId)
+ * const opened = await open(sealed, documentKey)
+ * decodeOpened(opened, documentKey).subjectName // => 'Ada Lovelace'
+ * ```
  */
 export function decodeOpened(
   { plaintext, salt, sd }: Opened,
@@ -182,6 +208,11 @@ export function decodeOpened(
 /**
  * @returns The header of sealed bytes, read without a key.
  * @throws {FormatError} as {@link open}, before the key is used.
+ *
+ * @example
+ * ```ts
+ * const { salt, sd } = readSealedHeader(sealed)
+ * ```
  */
 export function readSealedHeader(sealed: Uint8Array): SealedHeader {
   const { salt, sd } = readJwe(sealed)

@@ -57,6 +57,12 @@ export function formatQrAddress(baseUrl: string, publicId: string): string {
  * of a service that wraps links. The checksum of a publicId tells where it begins and ends.
  *
  * @returns `undefined` for text that names no publicId, or several.
+ *
+ * @example
+ * ```ts
+ * const link = readVerifyLink(`https://documents.example/verify#publicId=${publicId}`)
+ * link.publicId === publicId // => true
+ * ```
  */
 export function readVerifyLink(text: string): VerifyLink | undefined {
   const [link, ...others] = readVerifyLinks(text)

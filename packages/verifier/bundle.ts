@@ -90,6 +90,12 @@ const bundle = v.strictObject(
  * that block.
  * @throws {FormatError} `bundle_malformed` with every bad field, a code of strict JSON, or
  * `public_id_…`.
+ *
+ * @example
+ * ```ts
+ * const { block } = readBundle(bundle)
+ * const { blockNumber, blockHash } = block // is this a block of the chain?
+ * ```
  */
 export function readBundle(input: unknown): {
   bundle: Bundle
@@ -129,6 +135,13 @@ export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
  * @param input As {@link readBundle}.
  * @returns A verdict; `unverifiable` when the block is not trusted or the proof is invalid.
  * @throws {FormatError} as {@link readBundle}.
+ *
+ * @example
+ * ```ts
+ * const trustedBlocks = [readBundle(bundle).block.blockHash] // once you have compared it
+ * const { status } = await verifyBundle(bundle, { registry, trustedBlocks })
+ * status // => 'valid'
+ * ```
  */
 export async function verifyBundle(input: unknown, options: BundleOptions): Promise<Verdict> {
   const { bundle, block } = readBundle(input)
@@ -173,6 +186,13 @@ export type BundleSource = ReadOptions & {
  * @throws {ChainError} when record and proof could not be read; `batch_unknown` when no source has
  * the batch block, and `payload_unreachable` when a source did not answer, with the check as its
  * cause.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const blocks = [createIpfsGatewaySource('https://ipfs.example')]
+ * const file = JSON.stringify(await createBundle(publicId, { provider, registry, blocks }))
+ * ```
  */
 export async function createBundle(publicId: string, source: BundleSource): Promise<Bundle> {
   return abortable(() => makeBundle(publicId, source), source.signal)

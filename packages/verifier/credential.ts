@@ -26,6 +26,15 @@ export type CredentialOptions = VerifyOptions & {
  * @throws {FormatError} `credential_malformed`, before any request.
  * @throws The reason of `options.signal`, once it aborts.
  * @throws {TypeError} as `verify`.
+ *
+ * @example
+ * ```ts
+ * const chain = createChainReader(createFetchProvider('https://rpc.example'), registry)
+ * const blocks = [createIpfsGatewaySource('https://ipfs.example')]
+ * const identity = createIdentitySource()
+ * const options = { chain, blocks, identity, audience: 'https://verifier.example', nonce: 'n-1' }
+ * const { status, disclosed } = await verifyCredential(credential, options)
+ * ```
  */
 export async function verifyCredential(
   input: string | Uint8Array,

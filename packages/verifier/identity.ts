@@ -44,6 +44,11 @@ const DID = /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*
  * loopback with a port, over `http`.
  * @param chainId The EIP-155 chain id.
  * @returns `undefined` for every other text, which names no domain.
+ *
+ * @example
+ * ```ts
+ * identityAddressOf('did:web:example.edu', 1).url // => 'https://example.edu/.well-known/did.json'
+ * ```
  */
 export function identityAddressOf(uri: string, chainId: number): IdentityAddress | undefined {
   if (uri.length > MAX_URI) return undefined
@@ -76,6 +81,12 @@ export function uriOf({ url, domain }: IdentityAddress): string {
  * @param chainId The EIP-155 chain id.
  * @returns The domain in the form that is compared with an issuer's; `undefined` if it is not a
  * domain.
+ *
+ * @example
+ * ```ts
+ * parseDomain('Example.edu:443', 1) // => 'example.edu'
+ * parseDomain('not a domain', 1) // => undefined
+ * ```
  */
 export function parseDomain(text: string, chainId: number): string | undefined {
   const did = `did:web:${text.replace(':', '%3A').replaceAll('/', ':')}`
@@ -130,6 +141,12 @@ const publicKey = v.object(p256Members)
  * @param bytes The bytes that were served.
  * @param did The required `id`.
  * @throws {FormatError} `did_document_malformed`.
+ *
+ * @example
+ * ```ts
+ * const bytes = new TextEncoder().encode('{"id":"did:web:example.edu"}')
+ * readDidDocument(bytes, 'did:web:example.edu').registries // => []
+ * ```
  */
 export function readDidDocument(bytes: Uint8Array, did: string): IdentityStatement {
   const value = refusingAs('did_document_malformed', 'invalid JSON', () =>

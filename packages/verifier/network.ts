@@ -30,6 +30,13 @@ const LIVE_CHAINS: ReadonlySet<number> = new Set([
  * @param chainId The EIP-155 chain id.
  * @param liveChains Other chains that the caller knows to carry real documents; never take them
  * from a document, a link or a QR code. A local chain is `test` all the same.
+ *
+ * @example
+ * ```ts
+ * networkOf(1) // => 'live'
+ * networkOf(31337) // => 'test'
+ * networkOf(4242, [4242]) // => 'live'
+ * ```
  */
 export function networkOf(chainId: number, liveChains: readonly number[] = []): Network {
   if (LOCAL_CHAINS.has(chainId)) return 'test'

@@ -27,6 +27,14 @@ import { assertOptions, type ContentReader, type VerifyOptions, verifyRecord } f
  * @throws {FormatError} `presentation_malformed`, before any request.
  * @throws The reason of `options.signal`, once it aborts.
  * @throws {TypeError} as `verify`.
+ *
+ * @example
+ * ```ts
+ * const chain = createChainReader(createFetchProvider('https://rpc.example'), registry)
+ * const blocks = [createIpfsGatewaySource('https://ipfs.example')]
+ * const { status, disclosed } = await verifyPresentation(presentation, { chain, blocks })
+ * disclosed // => { subjectName: 'Ada Lovelace' }
+ * ```
  */
 export async function verifyPresentation(
   input: unknown,
@@ -101,6 +109,12 @@ function readDisclosed(sealed: Uint8Array, presentation: Presentation): Bound<Do
  * @returns The presentation, and the block of its state proof, if it has one, so that the reader
  * can decide whether to trust the hash of that block.
  * @throws {FormatError} `presentation_malformed`.
+ *
+ * @example
+ * ```ts
+ * const { block } = readPresentation(presentation)
+ * block // => null
+ * ```
  */
 export function readPresentation(input: unknown): {
   presentation: Presentation
@@ -137,6 +151,13 @@ export type PresentationProofOptions = ProofOptions & {
  * @returns A verdict; `unverifiable` when it has no state proof, the block is not trusted or the
  * proof is invalid.
  * @throws {FormatError} `presentation_malformed`.
+ *
+ * @example
+ * ```ts
+ * const options = { registry, trustedBlocks: [readBundle(bundle).block.blockHash] }
+ * const { status } = await verifyPresentationProof(presentation, options)
+ * status // => 'unverifiable'
+ * ```
  */
 export async function verifyPresentationProof(
   input: unknown,

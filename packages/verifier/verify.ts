@@ -85,6 +85,14 @@ export type VerifyOptions = {
  * @throws The reason of `options.signal`, once it aborts.
  * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not
  * a number, an `issuerDomain` that is not a domain.
+ *
+ * @example
+ * ```ts
+ * const chain = createChainReader(createFetchProvider('https://rpc.example'), registry)
+ * const blocks = [createIpfsGatewaySource('https://ipfs.example')]
+ * const { status, document } = await verify(publicId, { chain, blocks, maxHeadAge: 900 })
+ * status // => 'valid'
+ * ```
  */
 export async function verify(publicId: string, options: VerifyOptions): Promise<Verdict> {
   return verifyPublicId(decodePublicId(publicId), options)

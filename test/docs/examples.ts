@@ -294,9 +294,9 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
     has: '--install-links',
     because: 'it installs for the whole machine; test/scripts/published.test.ts does this',
   },
-  { page: 'CONTRIBUTING.md', has: 'npm publish', because: 'it publishes' },
+  { page: 'scripts/release/README.md', has: 'npm publish', because: 'it publishes' },
   {
-    page: 'CONTRIBUTING.md',
+    page: 'scripts/release/README.md',
     has: 'diff SHA256SUMS',
     because: 'it needs a published release; test/scripts/release.test.ts compares two',
   },

@@ -30,6 +30,8 @@ export function pages(): Page[] {
     'test/contracts',
     'tools/corpus',
     'test/faults',
+    'tools/bench',
+    'scripts/release',
   ]
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder))

@@ -1,6 +1,16 @@
 """For Schemathesis: `SCHEMATHESIS_HOOKS=schemathesis_hooks`, with API_KEY in the environment.
 
 It does not know NDJSON, and sends names that nothing has: then most answers are 404.
+
+Schemathesis 4.32.5 (PyPI) makes requests from /openapi.json. Start a service with RATE_LIMIT=off,
+ADDRESS_RATE_LIMIT=off, WEBHOOK_ALLOW_PRIVATE=true and API_KEY, and in this folder:
+
+    SCHEMATHESIS_HOOKS=schemathesis_hooks PYTHONPATH=. schemathesis run \\
+      http://127.0.0.1:3000/openapi.json -H "Authorization: Bearer $API_KEY" \\
+      --workers 4 --phases examples,coverage,fuzzing --max-examples 1000 --max-time 600 \\
+      --continue-on-failure --seed 404 --exclude-operation-id revokeKey \\
+      --checks not_a_server_error,status_code_conformance,content_type_conformance,\\
+    response_schema_conformance,unsupported_method,key_is_accepted
 """
 
 import ast

@@ -130,12 +130,11 @@ export const hex: Hex = '0x'
 export const wrong: number = verdict
 `
 
-/** The manuals' examples of the library, with declarations of what they leave out. */
+/** The examples on the library's page, with declarations of what they leave out. */
 const DOCUMENTED = [
-  ...['verify', 'audit', 'integrate']
-    .map((name) => readFileSync(join(root, 'docs', `${name}.md`), 'utf8'))
-    .join('')
-    .matchAll(/```ts\n(.*?)```/gs),
+  ...readFileSync(join(root, 'docs/npm/document-registry.md'), 'utf8').matchAll(
+    /```ts\n(.*?)```/gs,
+  ),
 ].map(([, code = '']) => {
   const given = {
     apiKey: 'string',

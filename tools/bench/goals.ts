@@ -1,5 +1,5 @@
 // `node scripts/run.mjs tools/bench/goals.ts`: measures what we aim at, in one run, and writes the table
-// of docs/performance.md. PostgreSQL must be installed.
+// of AIMS.md. PostgreSQL must be installed.
 //
 //   --before FOLDER   a checkout of an older commit, set up as for before.ts
 //   --documents N     documents a run, at most (15000)

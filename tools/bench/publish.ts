@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { placeOf, type Setting, type Table, type Tables, table } from './report.ts'
 import { type Figures, figureOf, writeResults } from './results.ts'
 
-const PAGE = new URL('../../docs/performance.md', import.meta.url)
+/** What users ask, and what we aim at. */
+const PAGES = ['docs/performance.md', 'tools/bench/AIMS.md'].map(
+  (path) => new URL(`../../${path}`, import.meta.url),
+)
 
 /**
- * Prints the figures that docs/performance.md shows, and writes them in the place of those of the
- * last run.
+ * Prints the figures that the pages show, and writes them in the place of those of the last run.
  *
  * @param name Of the file that gets all figures.
  * @param dry Print only.
@@ -21,18 +23,19 @@ export function publish(name: string, setting: Setting, { all, shown }: Tables, 
   if (dry) return
   const tables = Object.entries(all).map(([title, rows]) => [title, figuresIn(rows)])
   writeResults(name, { ...setting, tables: Object.fromEntries(tables) })
-  const page = parts.reduce(
-    (text, part) => withPart(text, part.part, part.text),
-    readFileSync(PAGE, 'utf8'),
-  )
-  writeFileSync(PAGE, page)
+  for (const { part, text } of parts) {
+    const page = PAGES.find((one) => readFileSync(one, 'utf8').includes(`<!-- ${part} -->`))
+    if (page === undefined) throw new Error(`no page has a place for ${part}`)
+    const shownFrom = page === PAGES[0] ? text : text.replace('../tools/bench/', '')
+    writeFileSync(page, withPart(readFileSync(page, 'utf8'), part, shownFrom))
+  }
 }
 
 /** @throws {Error} when the page has no comments around the part. */
 export function withPart(page: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name} -->\n`, `\n<!-- /${name} -->`]
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`docs/performance.md has no place for ${name}`)
+  if (from === -1 || to < from) throw new Error(`the page has no place for ${name}`)
   return page.slice(0, from + begin.length) + text + page.slice(to)
 }
 

@@ -26,8 +26,7 @@ const REQUEST = {
   },
   bad_public_id: {
     status: 400,
-    meaning:
-      'The publicId is mistyped (its length, alphabet or checksum is wrong), or of a kind that this route does not take.',
+    meaning: 'The publicId is mistyped, or of a kind that this route does not take.',
     action: 'Copy or scan the whole publicId again.',
   },
   bad_cid: {
@@ -133,7 +132,7 @@ const KEY = {
     status: 403,
     again: 'after a passkey was shown',
     meaning:
-      'The session may not register a passkey by itself: only that of an invitation may, once, if the person has none.',
+      'Only the session of an invitation may register a passkey by itself, once, if the person has none.',
     action:
       'Ask for options, and answer their `proof` with a passkey that the person has. If there is none, ask an administrator for another link.',
   },
@@ -163,7 +162,7 @@ const KEY = {
   provider_decides: {
     status: 409,
     meaning:
-      'The person signs in with the identity provider, which decides name and role: there are no links and passkeys for them, and only the block keeps them out.',
+      'The identity provider decides name and role of the person: there are no links and passkeys for them, and only the block keeps them out.',
     action: 'Change the groups of the person there. Lift the block before you remove the person.',
   },
   last_administrator: {
@@ -419,6 +418,6 @@ export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiE
 /** The rules for all errors, in paragraphs. */
 export const ABOUT_ERRORS = [
   'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
-  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
+  'After 429 and 503 the same request can succeed later: wait for the seconds in `Retry-After`. Any other needs a change first, or fails again. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
   'A request without an answer may have been carried out. Repeat one that issues with the same [Idempotency-Key](integrate.md#idempotency-key).',
 ]

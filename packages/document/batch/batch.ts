@@ -50,6 +50,14 @@ type Issuer = Pick<Batch, 'registry' | 'issuerId'>
  *
  * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for
  * no documents, and for more than a manifest can contain.
+ *
+ * @example
+ * ```ts
+ * const { hash } = decodePublicId(publicId)
+ * const entries = [{ documentHash: hash, validUntil: 0 }]
+ * const batch = await buildBatch({ registry, issuerId: 1 }, entries)
+ * batch.size // => 1
+ * ```
  */
 export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>): Promise<Batch> {
   const table = createTable()
@@ -73,6 +81,14 @@ export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>):
  * for a chunk that is missing, not listed or of the wrong length; `manifest_order` for entries that
  * are not in ascending order of their leaves; `manifest_repeated` for a repeated documentHash;
  * `manifest_root` when the entries rebuild another root.
+ *
+ * @example
+ * ```ts
+ * const entries = [{ documentHash: decodePublicId(publicId).hash, validUntil: 0 }]
+ * const { manifestBlock, chunks, root } = await buildBatch({ registry, issuerId: 1 }, entries)
+ * const batch = await recountBatch(manifestBlock, chunks())
+ * batch.root === root // => true
+ * ```
  */
 export async function recountBatch(
   manifestBlock: Uint8Array,

@@ -33,6 +33,13 @@ const schema = v.strictObject({
   validUntil: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_VALID_UNTIL)),
 })
 
+/**
+ * @example
+ * ```ts
+ * const block = decodeBatchBlock(batchBlock)
+ * toHex(encodeBatchBlock(block)) === toHex(batchBlock) // => true
+ * ```
+ */
 export function encodeBatchBlock(block: BatchBlock): Uint8Array {
   const { documentHash, issuerId, manifest, registry, root, size, validUntil } = block
   const proof = encodeBase64url(block.proof)
@@ -54,6 +61,12 @@ export function encodeBatchBlock(block: BatchBlock): Uint8Array {
 /**
  * @throws {FormatError} `batch_malformed`, also for a proof whose length does not match the size.
  * Whether the proof leads to the root is checked by {@link provesRoot} and the registry.
+ *
+ * @example
+ * ```ts
+ * const block = decodeBatchBlock(batchBlock)
+ * block.size // => 1
+ * ```
  */
 export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
   return refusingAs('batch_malformed', 'invalid batch block', () => {
@@ -70,7 +83,16 @@ export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
   })
 }
 
-/** @returns Whether the proof leads from the document to the root. */
+/**
+ * @returns Whether the proof leads from the document to the root.
+ *
+ * @example
+ * ```ts
+ * const block = decodeBatchBlock(batchBlock)
+ * provesRoot(block) // => true
+ * provesRoot({ ...block, validUntil: 1 }) // => false
+ * ```
+ */
 export function provesRoot(block: BatchBlock): boolean {
   const { validUntil, proof } = block
   const documentHash = fromHex(block.documentHash)

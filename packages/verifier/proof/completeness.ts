@@ -186,6 +186,14 @@ export type CompletenessOptions = {
  * @param input A proof as JSON text, bytes of JSON text, or a parsed value.
  * @throws {FormatError} `completeness_malformed` when it is not such a proof, or when a hash is
  * repeated or out of order, or a node is repeated.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const keys = await collectIssued(provider, registry, 1)
+ * const proof = await createCompletenessProof(provider, registry, 1, keys)
+ * verifyCompleteness(proof, { registry, trustedBlocks: [] }).code // => 'block_untrusted'
+ * ```
  */
 export function verifyCompleteness(input: unknown, options: CompletenessOptions): Completeness {
   const { address } = parseRegistry(options.registry)

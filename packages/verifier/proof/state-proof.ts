@@ -23,6 +23,13 @@ const NO_CODE = toHex(keccak_256(new Uint8Array()))
  * that it trusts.
  * @throws {ChainError} `proof_invalid`, `no_registry`, `other_code`
  * @throws {FormatError} `registry_malformed`
+ *
+ * @example
+ * ```ts
+ * const { stateProof } = readBundle(bundle).bundle
+ * const key = { issuerId: 1, documentHash: toHex(decodePublicId(publicId).hash) }
+ * const { blockHash, record } = readStateProof(stateProof, registry, key)
+ * ```
  */
 export function readStateProof(
   proof: StateProof,

@@ -28,6 +28,13 @@ import {
  *
  * @param registry A CAIP-10 account ID, `eip155:<chainId>:<address>`, in lower case.
  * @param rule Which blocks count as final; absent = only the node's tags decide.
+ *
+ * @example
+ * ```ts
+ * const chain = createChainReader(createFetchProvider('https://rpc.example'), registry)
+ * const { status } = await verify(publicId, { chain, blocks: [] })
+ * status // => 'unverifiable'
+ * ```
  */
 export function createChainReader(
   provider: Eip1193Provider,

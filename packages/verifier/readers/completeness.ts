@@ -52,6 +52,13 @@ export type CompletenessSource = IssuedKeys &
  * @param registry A CAIP-10 account ID.
  * @throws {ChainError} as `fetchProof`, and `wrong_chain`.
  * @throws {RangeError} for a list of more than 100,000.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const keys = await collectIssued(provider, registry, 1)
+ * const proof = await createCompletenessProof(provider, registry, 1, keys)
+ * ```
  */
 export async function createCompletenessProof(
   provider: Eip1193Provider,
@@ -149,6 +156,14 @@ export async function checkCode(
  * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`,
  * `state_unavailable`
  * @throws {RangeError} for a list of more than 100,000.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const keys = await collectIssued(provider, registry, 1)
+ * const { status } = await readCompleteness(provider, registry, 1, keys)
+ * status // => 'complete'
+ * ```
  */
 export async function readCompleteness(
   provider: Eip1193Provider,

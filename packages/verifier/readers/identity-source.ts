@@ -16,6 +16,13 @@ export type IdentitySourceOptions = {
 /**
  * Reads DID documents from the domains. Follows no redirects, because a browser hides their target
  * from a page, so a redirect to another host could not be refused.
+ *
+ * @example
+ * ```ts
+ * const chain = createChainReader(createFetchProvider('https://rpc.example'), registry)
+ * const blocks = [createIpfsGatewaySource('https://ipfs.example')]
+ * const { checks } = await verify(publicId, { chain, blocks, identity: createIdentitySource() })
+ * ```
  */
 export function createIdentitySource({
   fetch = globalThis.fetch,

@@ -13,6 +13,13 @@ const MAX_BLOCK = 1024 * 1024
  *
  * @param url The base URL, without `/ipfs`.
  * @param timeout Milliseconds per block.
+ *
+ * @example
+ * ```ts
+ * const source = createIpfsGatewaySource('https://ipfs.example')
+ * const { status } = await source.get(decodePublicId(publicId).hash)
+ * status // => 'found'
+ * ```
  */
 export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSource {
   const base = url.replace(/\/+$/, '')

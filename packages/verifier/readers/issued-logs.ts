@@ -33,6 +33,13 @@ export type IssuedList = IssuedKeys & {
  * @throws {ChainError} `pruned` when the node no longer has the logs; otherwise `rpc_unreachable`,
  * `rpc_error`.
  * @throws {RangeError} for more than 100,000 of one kind.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const { documentHashes, roots } = await collectIssued(provider, registry, 1)
+ * documentHashes.length // => 1
+ * ```
  */
 export async function collectIssued(
   provider: Eip1193Provider,

@@ -18,6 +18,15 @@ export type JsonRpcTransport = (body: string, signal?: AbortSignal) => Promise<s
 /**
  * @returns A provider over any transport. A response that is not JSON-RPC 2.0 rejects like a
  * missing one.
+ *
+ * @example
+ * ```ts
+ * const provider = createProvider(async (body) => {
+ *   const { id } = JSON.parse(body) // send it anyhow
+ *   return JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' })
+ * })
+ * await provider.request({ method: 'eth_chainId' }) // => '0x1'
+ * ```
  */
 export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
   let id = 0
@@ -62,6 +71,12 @@ function malformed(message: string, cause?: unknown): FormatError {
 
 /**
  * @param timeout Milliseconds per request. @returns A provider over `fetch`, for Node and browsers.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * await provider.request({ method: 'eth_chainId' }) // => '0x7a69'
+ * ```
  */
 export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provider {
   return createProvider(async (body, signal) => {

@@ -33,6 +33,14 @@ const MAX_ATTEMPTS = 5
  *
  * @param registry A CAIP-10 account ID.
  * @throws {ChainError} as a chain reader, and `proof_unavailable`, `proof_invalid`, `no_registry`.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const key = { issuerId: 1, documentHash: toHex(decodePublicId(publicId).hash) }
+ * const proof = await fetchProof(provider, registry, key)
+ * readStateProof(proof, registry, key).status // => 'valid'
+ * ```
  */
 export async function fetchProof(
   provider: Eip1193Provider,
@@ -93,6 +101,15 @@ async function fetchDeciding(
  *
  * Starts a reading again when the chain moves on meanwhile, up to five times in all, at the then
  * newest block or at the requested one.
+ *
+ * @example
+ * ```ts
+ * const provider = createFetchProvider('https://rpc.example')
+ * const chain = createProvingReader(provider, registry)
+ * const blocks = [createIpfsGatewaySource('https://ipfs.example')]
+ * const { asOf } = await verify(publicId, { chain, blocks })
+ * asOf.blockHash.length // => 66
+ * ```
  */
 export function createProvingReader(
   provider: Eip1193Provider,

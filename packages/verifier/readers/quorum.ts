@@ -25,6 +25,14 @@ const MAX_LAG_SECONDS = 120
  *
  * Its methods reject with `endpoints_disagree`; with too few answers `rpc_unreachable`, or the code
  * that all failures have.
+ *
+ * @example
+ * ```ts
+ * const nodes = ['https://rpc.example', 'https://rpc.two.example']
+ * const readers = nodes.map((url) => createChainReader(createFetchProvider(url), registry))
+ * const chain = createQuorumReader(readers, 2)
+ * const { status } = await verify(publicId, { chain, blocks: [] })
+ * ```
  */
 export function createQuorumReader(
   readers: readonly ChainReader[],
