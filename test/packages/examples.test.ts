@@ -17,9 +17,9 @@ const EXAMPLE =
   /```ts\n([^`]*(?:`[^`]+`[^`]*)*?)\n \* ```\n \*\/\nexport (?:async )?function (\w+)/g
 
 const sources = ['document', 'verifier', 'client'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(root, 'packages', folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+    .map((name) => readFileSync(join(root, 'packages', folder, name), 'utf8')),
 )
 /** By the name of the function. */
 const examples = new Map(
