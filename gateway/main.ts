@@ -130,8 +130,7 @@ async function start(
   await batcher.start()
   const startChores: StartChore<LeadingSession>[] = [
     erasing.start,
-    ({ outbox: own }) =>
-      startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
+    (leading) => startFinality(chain, { leading, outbox, store, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ...chores,
   ]
@@ -161,23 +160,23 @@ async function start(
   }
 }
 
-/** Restores lost payloads and watches the finality of anchored intents. */
+/** Restores lost payloads, and watches the blocks of sends. */
 function startFinality(
   { registry, blocks }: Chain,
-  {
-    outbox,
-    store,
-    pipeline,
-    log,
-  }: Pick<Stores, 'outbox' | 'store'> & { pipeline: IssuingParts; log: Log },
+  parts: Pick<Stores, 'outbox' | 'store'> & {
+    leading: LeadingSession
+    pipeline: IssuingParts
+    log: Log
+  },
 ): () => Promise<void> {
+  const { leading, outbox, store, pipeline, log } = parts
   const stopping = new AbortController()
   // This runs while requests are served, because a row and its payload both stay until it is done.
   const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
   const stopWatching = watchFinality({
     registry,
     blocks,
-    outbox,
+    outbox: leading.outbox,
     final: pipeline.times.final,
     batcher: pipeline.batcher,
     interval: pipeline.blockTime.interval,

@@ -14,7 +14,7 @@ import { assertOpenIssuer } from '#promise/errors.ts'
 import type { RegistryReader } from '#promise/ports.ts'
 import { type RecordKey, revocationOf, type TrustedRecord } from '#promise/record.ts'
 import { ConfigError, readConfig } from '#settings/config.ts'
-import type { Anchored, AnchoredLog } from '#store/commands.ts'
+import type { AnchoredLog } from '#store/commands.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { claimAccount } from './claim-account.ts'
 import { openWithIdentity } from './command-database.ts'
@@ -217,9 +217,7 @@ async function issueDocuments(
     const expiries = chunk.map(({ record }) => record.validUntil)
     const args = [issuerId, hashes, expiries]
     const { blockNumber, transactionHash } = await send({ method: 'issueMany', args })
-    await anchored.addDocuments(
-      hashes.map((hash): Anchored => ({ hash, blockNumber, transactionHash })),
-    )
+    await anchored.moveDocuments(hashes, { blockNumber, transactionHash })
     const what = counted(hashes.length, 'document')
     say(`issued      ${what} in block ${blockNumber} by ${transactionHash}`)
     last = blockNumber
@@ -245,7 +243,7 @@ async function issueBatches(
     const { size, manifest } = content
     const args = [identity.issuerId, hash, size, manifest]
     const { blockNumber, transactionHash } = await send({ method: 'issueBatch', args })
-    await anchored.addBatch({ hash, blockNumber, transactionHash })
+    await anchored.moveBatch(hash, { blockNumber, transactionHash })
     say(`issued      a batch of ${size} in block ${blockNumber} by ${transactionHash}`)
     last = blockNumber
   }

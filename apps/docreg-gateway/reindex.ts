@@ -1,5 +1,4 @@
-// Rebuilds the index of documents from the gateway's history and outbox, the chain and the
-// payloads.
+// Fills in what the index can know of documents, from the chain and the payloads.
 import { hash as digestOf } from 'node:crypto'
 import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createRegistry } from '#chain/registry.ts'
@@ -7,14 +6,14 @@ import { encodeBatchBlock } from '#document/batch/block.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { createOpenIndexed, type OpenIndexed } from '#documents/opening.ts'
 import type { Identity } from '#parts/chain.ts'
-import { blindIndexOf, createIndexEntryOf } from '#promise/blind-index.ts'
+import { createIndexEntryOf } from '#promise/blind-index.ts'
 import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import type { PayloadStore, RegistryReader } from '#promise/ports.ts'
 import { revocationOf, type TrustedRecord } from '#promise/record.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { CommandDatabase } from '#store/commands.ts'
-import type { HistoryPlace, IndexRebuild, Rebuilt } from '#store/index-rebuild.ts'
+import type { IndexRebuild, KnownDocument, Rebuilt } from '#store/index-rebuild.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isSuperseded } from '#verifier/status.ts'
 import { openPayloadStore, openWithIdentity } from './command-database.ts'
@@ -56,94 +55,57 @@ async function rebuild({ config, identity, database, tenant, say }: Rebuild) {
     () => createRegistry(rpc, { registry: id, issuerId, signer }),
     say,
   )
-  const index = await database.rebuildIndex(
-    tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode),
-  )
-  const foreign = await readForeign(identity, registry, say)
+  const index = await database.rebuildIndex(tenant ?? null)
   const store = await openPayloadStore(config, database)
   const subkeys = subkeysOf(issuerSecrets)
   const opening = { issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode }
   const entryOf = createEntryOf(createOpenIndexed(opening), newest)
-  let count = 0
-  for await (const hashes of anchoredOf(index, foreign)) {
-    await index.see(hashes)
-    const records = await registry.records(hashes.map((documentHash) => ({ documentHash })))
+  const counts = { anchored: 0, pending: 0 }
+
+  async function replace(some: readonly Some[]): Promise<void> {
+    const records = await registry.records(some.map(({ documentHash }) => ({ documentHash })))
     const rebuilt = await Promise.all(
-      hashes.map(async (documentHash, i) =>
-        rebuiltOf(documentHash, records[i], await entryOf(documentHash)),
-      ),
+      some.map(async (one, i) => rebuiltOf(one, records[i], await entryOf(one.documentHash))),
     )
     const present = rebuilt.filter((one) => one !== undefined)
     await index.replace(present)
-    count += present.length
+    for (const { blockNumber } of present) counts[blockNumber === null ? 'pending' : 'anchored']++
   }
-  const promised = await index.pending()
-  await index.see(promised.map(({ documentHash }) => documentHash))
-  const pending = await Promise.all(
-    promised.map(async ({ documentHash, validUntil }) => {
-      const entry = await entryOf(documentHash)
-      return { documentHash, blockNumber: null, validUntil, status: null, ...(entry && { entry }) }
-    }),
-  )
-  await index.replace(pending)
+
+  for (let some = await index.alone(0); some.length > 0; ) {
+    await replace(some)
+    some = await index.alone(some.at(-1)?.id ?? 0)
+  }
+  const foreign = await readForeign(identity, say)
+  for (let at = 0; at < foreign.length; at += CHUNK) {
+    const missing = await index.missing(foreign.slice(at, at + CHUNK))
+    await replace(missing.map((documentHash) => ({ documentHash })))
+  }
   const owned = tenant === undefined ? 0 : await index.ownBatches(tenant)
   // The tenant of a restored batch is unknown.
   const inBatches = await addBatches(index, store, (hash, of) =>
     entryOf(hash, of || (tenant ?? null)),
   )
   await dateBatches(index, registry)
-  const dropped = await index.end()
-  return { owned, anchored: count, pending: pending.length, inBatches, dropped }
+  return { owned, ...counts, inBatches }
 }
 
-/** The documents of history and chain, some at a time, in the order of their blocks. */
-async function* anchoredOf(
-  index: IndexRebuild,
-  foreign: readonly HistoryPlace[],
-): AsyncGenerator<Hex[]> {
-  let rest = 0
-  let last: HistoryPlace | undefined
-  for (;;) {
-    const own = await index.anchoredAfter(last)
-    const others = foreign.slice(rest, rest + CHUNK)
-    const some = [...own, ...others].sort(byPlace).slice(0, CHUNK)
-    last = some.at(-1)
-    if (last === undefined) return
-    while (rest < foreign.length && byPlace(foreign[rest] as HistoryPlace, last) <= 0) rest++
-    yield [...new Set(some.map(({ documentHash }) => documentHash))]
-  }
-}
+/** A document of the database, or one that only the chain has. */
+type Some = Pick<KnownDocument, 'documentHash'> & Partial<Pick<KnownDocument, 'status'>>
 
-function byPlace(a: HistoryPlace, b: HistoryPlace): number {
-  if (a.blockNumber !== b.blockNumber) return a.blockNumber - b.blockNumber
-  if (a.documentHash === b.documentHash) return 0
-  return a.documentHash < b.documentHash ? -1 : 1
-}
-
-/** @returns The issuer's documents in the registry's events, with their blocks, in order. */
+/** @returns The issuer's documents in the registry's events, in the order of their blocks. */
 async function readForeign(
   { rpc, registry: id, issuerId }: Identity,
-  registry: RegistryReader,
   say: Say,
-): Promise<HistoryPlace[]> {
-  const found: HistoryPlace[] = []
+): Promise<readonly Hex[]> {
   try {
-    const { documentHashes } = await collectIssued(rpc, id, issuerId)
-    for (let at = 0; at < documentHashes.length; at += CHUNK) {
-      const hashes = documentHashes.slice(at, at + CHUNK)
-      const records = await registry.records(hashes.map((documentHash) => ({ documentHash })))
-      hashes.forEach((documentHash, i) => {
-        const { anchoredBlock } = records[i] ?? { anchoredBlock: 0 }
-        if (anchoredBlock > 0) found.push({ documentHash, blockNumber: anchoredBlock })
-      })
-    }
+    return (await collectIssued(rpc, id, issuerId)).documentHashes
   } catch (error) {
     say(
       `Warning: the events of the registry cannot be read (${error instanceof Error ? error.message : error}): documents of other gateways are omitted`,
     )
     return []
   }
-  return found.sort(byPlace)
 }
 
 function createEntryOf(open: OpenIndexed, subkeys: ReturnType<typeof subkeysOf>[0]) {
@@ -196,13 +158,18 @@ async function dateBatches(index: IndexRebuild, registry: RegistryReader): Promi
   }
 }
 
-/** @returns `undefined` for a document that is now in another block according to the history. */
+/** @returns `undefined` for a document that only events have. */
 function rebuiltOf(
-  documentHash: Hex,
+  { documentHash, status: seen }: Some,
   record: TrustedRecord | undefined,
-  entry: Rebuilt['entry'],
+  entry: IndexEntry | undefined,
 ): Rebuilt | undefined {
-  if (!record || record.anchoredBlock === 0) return undefined
+  const isKnown = seen !== undefined
+  if (!record || record.anchoredBlock === 0) {
+    if (!isKnown || !entry) return undefined
+    const { validUntil } = entry
+    return { documentHash, validUntil, blockNumber: null, status: null, entry }
+  }
   const { anchoredBlock, anchoredAt: blockTime, validUntil } = record
   return {
     documentHash,
@@ -210,6 +177,7 @@ function rebuiltOf(
     blockNumber: anchoredBlock,
     blockTime,
     status: statusOf(record),
+    ...(isKnown && { seen }),
     ...(entry && { entry }),
   }
 }

@@ -56,7 +56,7 @@ export function createFindDocument(deps: {
         open: () => open({ documentHash, batchBlock: null }),
       }
     }
-    if (tenant !== null && !isBlind('tenant', tenant, indexed.tenant)) return undefined
+    if (tenant !== null && tenant !== indexed.tenant) return undefined
     if (root !== undefined && root !== indexed.root) return undefined
     return {
       isIndexed: true,

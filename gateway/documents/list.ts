@@ -86,7 +86,7 @@ export function createListing(
       ...rest,
       ...(subjectId !== undefined && { subject: blind('subjectId', subjectId) }),
       ...(category !== undefined && { category: blind('category', category) }),
-      ...(tenant !== null && { tenant: blind('tenant', tenant) }),
+      ...(tenant !== null && { tenant }),
     }
   }
 

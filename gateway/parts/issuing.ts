@@ -107,7 +107,7 @@ export function openIssuing(
     isErased: stores.isErased,
     sealing: createSealing({
       subkeys: subkeysOf(identity.issuerSecrets),
-      idempotency: stores.idempotency,
+      requests: stores.requests,
       seal: sealWithNode,
       hkdf: hkdfWithNode,
       hmac: hmacWithNode,

@@ -1,16 +1,14 @@
 import type { Log } from '#base/log.ts'
-import { hkdfWithNode } from '#base/node-crypto.ts'
 import { fromHex } from '#document/hex.ts'
 import { createOpenedDocuments, type GatewayDocuments } from '#documents/opened-documents.ts'
 import type { KuboStore } from '#kubo/store.ts'
 import type { BatchDrafts } from '#promise/batch-log.ts'
-import { blindIndexOf } from '#promise/blind-index.ts'
 import type { IsErased } from '#promise/erase.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { type Persistence, persistInOrder } from '#promise/persistence.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
-import { fingerprintsOf, subkeysOf } from '#settings/secrets.ts'
+import { fingerprintsOf } from '#settings/secrets.ts'
 import type { DraftGroups } from '#store/batch-drafts.ts'
 import { openErasureList } from '#store/erasure-list.ts'
 import type { DatabaseStores } from '#store/stores.ts'
@@ -48,13 +46,10 @@ export async function openStores(
   log: Log,
 ): Promise<Stores> {
   const kubo = await openKubo(config, log)
-  const subkeys = subkeysOf(issuerSecrets)
   const adapter = await databaseOf(config)
   const database = await adapter.openStores({
     binding: { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) },
     erasureList: openErasureList(config.erasureList),
-    blindTenant: (tenant) =>
-      subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
     termMs: config.lockTerm,
     acceptLoss: config.acceptLoss,
     log,

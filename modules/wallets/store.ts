@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { clock } from '#base/clock.ts'
 import { fromHex } from '#document/hex.ts'
 import type { Database } from '#store/database.ts'
-import { IS_PROMISED } from '#store/index-pages.ts'
+import { IS_PENDING, IS_PROMISED } from '#store/index-pages.ts'
 import { MAX_LISTED } from '#store/lost-lists.ts'
 import { all, first, hexOf, isSet, onPostgres, type Row, statement, type Work } from '#store/sql.ts'
 import { type CredentialStore, MAX_TRIES } from './ports.ts'
@@ -24,13 +24,15 @@ const TAKE = statement(`
   ON CONFLICT DO NOTHING RETURNING list, slot`)
 const COUNT = statement('UPDATE status_list SET used = used + 1 WHERE list = :list')
 const SELECT_LIST = statement('SELECT lost FROM status_list WHERE list = :list')
-const IS_ERASED = 'EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = document_hash) AS erased'
 const SELECT_ENTRIES = statement(`
-  SELECT slot, document_hash, root, ${IS_ERASED} FROM status_slot WHERE list = :list`)
+  SELECT slot, document_hash, root,
+    EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = document_hash) AS erased
+  FROM status_slot WHERE list = :list`)
 const SELECT_KNOWN = statement(`
-  SELECT document_hash, block_number, batch, ${IS_ERASED},
+  SELECT hash AS document_hash, batch, ${IS_PENDING} AS pending,
+    EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = record.hash) AS erased,
     (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
-  FROM document WHERE ${IS_PROMISED}`)
+  FROM record WHERE ${IS_PROMISED}`)
 const SELECT_BATCHES = statement('SELECT id, size FROM batch WHERE promised')
 
 const NO_ROOT = new Uint8Array()
@@ -63,7 +65,7 @@ function* readKnown(): Work<KnownDocuments> {
   const batches = yield* all(SELECT_BATCHES)
   return {
     documents: rows.map(knownOf),
-    alone: rows.filter(({ batch, block_number }) => batch === null && block_number !== null).length,
+    alone: rows.filter(({ batch, pending }) => batch === null && !isSet(pending)).length,
     batches: batches.filter(({ id, size }) => sizes.get(Number(id)) === Number(size)).length,
   }
 }

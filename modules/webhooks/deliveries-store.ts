@@ -1,12 +1,6 @@
 import { fromHex } from '#document/hex.ts'
 import type { Database } from '#store/database.ts'
-import {
-  type BlindTenant,
-  documentEventOf,
-  EVENT_COLUMNS,
-  isWanted,
-  wantedValues,
-} from '#store/events.ts'
+import { documentEventOf, EVENT_COLUMNS, isWanted, wantedValues } from '#store/events.ts'
 import { all, each, first, hexOf, type Row, statement, type Work } from '#store/sql.ts'
 import {
   type Deliveries,
@@ -29,12 +23,12 @@ const SELECT_DUE = statement(`
     cursor < (SELECT coalesce(max(id), 0) FROM event)
     OR EXISTS (SELECT 1 FROM delivery WHERE webhook = webhook.id AND ${IS_DUE}))`)
 /** The deliveries of events. */
-export function createDeliveries(database: Database, blind: BlindTenant): Deliveries {
+export function createDeliveries(database: Database): Deliveries {
   return {
     async due(now) {
       return (await database.read(SELECT_DUE, dueValues(now))) as DueWebhook[]
     },
-    turn: (id, now, limit) => database.durableSnapshot(() => readTurn({ id, now, limit, blind })),
+    turn: (id, now, limit) => database.durableSnapshot(() => readTurn({ id, now, limit })),
     record: (turn, result) => database.write(() => record(turn, result)),
   }
 }
@@ -63,13 +57,8 @@ const SELECT_FRESH = statement(
     WHERE ${isWanted(sql)} ORDER BY id LIMIT :room`,
 )
 
-function* readTurn(wanted: {
-  id: WebhookId
-  now: number
-  limit: number
-  blind: BlindTenant
-}): Work<Turn | undefined> {
-  const { id, now, limit, blind } = wanted
+function* readTurn(wanted: { id: WebhookId; now: number; limit: number }): Work<Turn | undefined> {
+  const { id, now, limit } = wanted
   const row = yield* first(SELECT_ENABLED, { id })
   if (!row) return undefined
   const webhook = webhookOf(row)
@@ -77,16 +66,16 @@ function* readTurn(wanted: {
   const retries = yield* all(SELECT_RETRIES, { id, limit, ...dueValues(now) })
   const waiting = yield* first(COUNT_WAITING, { id })
   const room = Number(waiting?.count) >= MAX_WAITING ? 0 : limit - retries.length
-  const fresh = room > 0 ? yield* freshOf(webhook, { after, room, blind }) : []
+  const fresh = room > 0 ? yield* freshOf(webhook, { after, room }) : []
   const scanned = room > fresh.length ? (yield* first(SELECT_SCANNED, { after }))?.id : undefined
   return turnOf(webhook, row, { retries, fresh, scanned })
 }
 
 function* freshOf(
   { id, tenant, types }: Webhook,
-  { after, room, blind }: { after: number; room: number; blind: BlindTenant },
+  { after, room }: { after: number; room: number },
 ): Work<Row[]> {
-  return yield* all(SELECT_FRESH, { ...wantedValues(tenant, types, blind), id, after, room })
+  return yield* all(SELECT_FRESH, { ...wantedValues(tenant, types), id, after, room })
 }
 
 /** @param found `scanned` is the last event that was scanned, if all fresh ones fit. */

@@ -31,7 +31,7 @@ export const webhooksModule: Module = {
       checkWebhookHost: createHostCheck(hosts),
       mayWebhookUseHttp: webhookAllowPrivate,
     }
-    const deliveries = createDeliveries(stores.database, stores.blindTenant)
+    const deliveries = createDeliveries(stores.database)
     const sendEvents: Chore = ({ assertHeld }) =>
       startCourier({
         assertHeld,

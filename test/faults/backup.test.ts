@@ -87,7 +87,7 @@ async function issueBatch(url: string): Promise<InBatch[]> {
 function storedIn(dataDir: string): Hex[] {
   const database = new DatabaseSync(join(dataDir, 'gateway.db'))
   try {
-    const rows = database.prepare('SELECT hash FROM block').all()
+    const rows = database.prepare('SELECT hash FROM payload').all()
     return rows.map(({ hash }) => toHex(hash as Uint8Array))
   } finally {
     database.close()

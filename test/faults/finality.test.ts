@@ -26,7 +26,7 @@ afterAll(() => world.close())
 /** Blocks; Anvil's finalized block is twice as far behind the head. */
 const FINALITY = 50
 
-test('behavior: a look costs two calls however many documents wait', async () => {
+test('a look costs two calls however many documents wait', async () => {
   await Promise.all(Array.from({ length: 300 }, () => world.client.issue()))
   await looks(1)
   const calls = await looks(2)
@@ -36,7 +36,7 @@ test('behavior: a look costs two calls however many documents wait', async () =>
   expect(calls).toHaveLength(2 * 2)
 })
 
-test('behavior: does not resend documents that a reorg moved to another block', async () => {
+test('does not resend documents that a reorg moved to another block', async () => {
   await world.chain.request('anvil_mine', '0x4')
   const raws = await broadcastsDuring(() => world.client.issue())
   world.chain.rewrites++
@@ -44,17 +44,17 @@ test('behavior: does not resend documents that a reorg moved to another block', 
   world.chain.rewrites++
   expect(await broadcastsDuring(() => looks(2))).toEqual([])
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-  const [{ number, hash } = {}] = (await outbox()).slice(-1)
+  const [{ number, hash } = {}] = (await sends()).slice(-1)
   expect(hash).toBe(await hashOf(number))
 })
 
-test('behavior: final documents leave the outbox, also after a restart', async () => {
+test('sends become final, also after a restart', async () => {
   await world.client.issue()
-  expect(await outbox()).not.toEqual([])
+  expect(await sends()).not.toEqual([])
   await becomeFinal()
 })
 
-test('behavior: keeps a final document when it is repeated at a node that lags and then fails', async () => {
+test('keeps a final document when it is repeated at a node that lags and then fails', async () => {
   const { client, proxy } = world
   const before = await head()
   const wish = await client.issue({ idempotencyKey: 'behind' })
@@ -75,12 +75,12 @@ test('behavior: keeps a final document when it is repeated at a node that lags a
   })
 })
 
-test('behavior: a repeat restores a payload that the store has lost', async () => {
+test('a repeat restores a payload that the store has lost', async () => {
   const wish = await world.client.issue({ idempotencyKey: 'lost' })
   await becomeFinal()
   const [publicId = ''] = promisesOf(wish)
   const sqlite = new DatabaseSync(database())
-  sqlite.prepare('DELETE FROM block WHERE hash = ?').run(decodePublicId(publicId).hash)
+  sqlite.prepare('DELETE FROM payload WHERE hash = ?').run(decodePublicId(publicId).hash)
   sqlite.close()
   await world.settle()
   expect((await world.judge()).lost).toEqual([wish.number])
@@ -99,7 +99,7 @@ const TAG_FAULTS: [string, Fault][] = [
 ]
 
 test.each(TAG_FAULTS)(
-  'behavior: survives a reorg of 75 blocks while the node answers %s to finalized',
+  'survives a reorg of 75 blocks while the node answers %s to finalized',
   async (_, fault) => {
     const { chain, client, proxy } = world
     const wish = await client.issue()
@@ -129,35 +129,36 @@ async function head(): Promise<number> {
   return Number(await world.chain.request('eth_blockNumber'))
 }
 
-/** Makes everything final, waits until it has left the outbox, and kills the gateway. */
+/** Makes everything final, waits until the gateway knows, and kills it. */
 async function becomeFinal(): Promise<void> {
   await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 1).toString(16)}`)
   await world.settle()
-  // The outbox, not the looks: the one that empties it may be over by now, and an idle gateway
-  // does not look again.
+  // Not the looks: the last one may be over by now, and an idle gateway does not look again.
   await expect.poll(countWaiting, { interval: 200 }).toBe(0)
   await world.gateway.kill()
 }
 
-/** @returns The intents in the outbox of the running gateway. */
+/** @returns The sends of the running gateway that are not final. */
 function countWaiting(): number {
   const sqlite = new DatabaseSync(database(), { readOnly: true })
-  const row = sqlite.prepare('SELECT count(*) AS waiting FROM intent').get()
+  const row = sqlite.prepare('SELECT count(*) AS waiting FROM send WHERE NOT final').get()
   sqlite.close()
   return Number(row?.waiting)
 }
 
 const database = () => join(world.dataDir, 'gateway.db')
 
-/** Kills the gateway. @returns The blocks of the intents in its outbox, in order. */
-async function outbox(): Promise<{ number: number; hash: string }[]> {
+/** Kills the gateway. @returns The blocks of its sends that are not final, in order. */
+async function sends(): Promise<{ number: number; hash: string }[]> {
   await world.gateway.kill()
   const sqlite = new DatabaseSync(database())
-  const rows = sqlite.prepare('SELECT block_number, block_hash FROM intent ORDER BY id').all()
+  const rows = sqlite
+    .prepare('SELECT block_number, block_hash FROM send WHERE NOT final ORDER BY id')
+    .all()
   sqlite.close()
   return rows.map(({ block_number, block_hash }) => ({
     number: Number(block_number),
-    hash: toHex(block_hash as Uint8Array),
+    hash: block_hash === null ? '' : toHex(block_hash as Uint8Array),
   }))
 }
 

@@ -117,10 +117,11 @@ const SICK = { code: -32600, message: 'App is inactive' }
 /** Statements whose transactions lose the answer to their COMMIT. */
 const LOSABLE = [
   undefined,
-  /INSERT INTO intent/,
-  /INSERT INTO plan/,
-  /DELETE FROM plan/,
-  /DELETE FROM intent/,
+  /INSERT INTO record/,
+  /INSERT INTO change/,
+  /INSERT INTO attempt/,
+  /fee = coalesce\(fee/,
+  /SET final = true/,
 ]
 
 /** Makes faults at random times until the load is over. */

@@ -94,14 +94,14 @@ function rowsIn(dataDir: string, ...tables: string[]): number[] {
 
 test('behavior: a start deletes what a kill left of a batch that was not promised', async () => {
   const { gateway, dataDir } = await startWorld()
-  const tables = ['block', 'document', 'batch', 'batch_draft'] as const
+  const tables = ['payload', 'record', 'batch', 'batch_draft'] as const
   let left = 0
   let discarded = 0
   for (const count of [5, 7, 8]) {
     await gateway.tell({ order: 'kill_at_commit', count, side: 'after' })
     expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
     await gateway.ended()
-    left += rowsIn(dataDir, 'block')[0] as number
+    left += rowsIn(dataDir, 'payload')[0] as number
     await gateway.start()
     discarded++
     await expect

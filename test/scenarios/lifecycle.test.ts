@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
@@ -181,17 +180,6 @@ describeDatabases('lifecycle', (settings) => {
       const other = await stack.issue({ ...ADA, subjectId: '2' }, headers)
       expect(other.status).toBe(422)
       expect(other.body.error.code).toBe('idempotency_key_reused')
-      expect((await stack.issue(ADA, headers)).body).toEqual(first.body)
-    })
-
-    test('behavior: repeats a document even after another one got its key', async () => {
-      const headers = { 'idempotency-key': 'once-in-a-while' }
-      const first = await stack.issue(ADA, headers)
-      const later = clock.now() + 15 * 86_400_000
-      const spy = vi.spyOn(clock, 'now').mockReturnValue(later)
-      onTestFinished(() => spy.mockRestore())
-      const other = await stack.issue({ ...ADA, subjectId: '2' }, headers)
-      expect(other.status).toBe(201)
       expect((await stack.issue(ADA, headers)).body).toEqual(first.body)
     })
 

@@ -67,12 +67,12 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
   }
 
   test('keeps a document whose row was answered by nobody, and issues it once', async () => {
-    const first = await losing(/INSERT INTO intent/, () => stack.issue(ADA))
+    const first = await losing(/INSERT INTO record/, () => stack.issue(ADA))
     expect([201, 202]).toContain(first.status)
     expect(first.headers.get('idempotency-replayed')).toBeNull()
     await becomes(first.body.data.publicId, 'valid')
     const key = 'lost-row'
-    const publicId = await losing(/INSERT INTO intent/, () => issue(key))
+    const publicId = await losing(/INSERT INTO record/, () => issue(key))
     expect(await issue(key)).toBe(publicId)
     await becomes(publicId, 'valid')
   })
@@ -93,9 +93,9 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
   })
 
   test.each([
-    ['a plan', /INSERT INTO plan/],
-    ['an outcome', /DELETE FROM plan/],
-    ['a review of final blocks', /DELETE FROM intent/],
+    ['a send', /INSERT INTO send/],
+    ['an outcome', /fee = coalesce\(fee/],
+    ['a final block', /SET final = true/],
     ['an event', /INSERT INTO event\b/],
   ])('goes on after the answer to %s was lost', async (_, of) => {
     const publicId = await losing(of, () => issue())
@@ -106,7 +106,7 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
   test('goes on after the answer to a replacement was lost', async () => {
     const intrinsic = { code: -32000, message: 'intrinsic gas too low' }
     stack.proxy.fail = (method) => (method === 'eth_sendRawTransaction' ? intrinsic : undefined)
-    const publicId = await losing(/UPDATE intent SET plan = NULL\s+WHERE plan/, async () => {
+    const publicId = await losing(/INSERT INTO attempt/, async () => {
       const issued = await Promise.all([issue(), issue(), issue()])
       return issued[0] as string
     })
@@ -130,7 +130,7 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
   test('keeps a revocation, and says who asked for it once', async () => {
     const publicId = await issue()
     const path = `/v1/documents/${publicId}`
-    const { status } = await losing(/INSERT INTO intent/, () => send('POST', `${path}/revoke`, {}))
+    const { status } = await losing(/INSERT INTO change/, () => send('POST', `${path}/revoke`, {}))
     expect([200, 202]).toContain(status)
     await becomes(publicId, 'revoked')
     const acts = (await send('GET', `${path}/acts`)).body.data.acts as { kind: string }[]

@@ -31,9 +31,6 @@ export type PortsUnderTest = {
   forgetErasures(): Promise<void>
 }
 
-/** Blind indexes of 64 bits, like those of two issuer secrets. */
-export const blindTenant = (tenant: string) => [2n ** 62n + BigInt(tenant.length), -(2n ** 63n)]
-
 const fingerprint: Hex = toHex(randomBytes(32))
 
 function depsIn(dir: string): DatabaseDeps {
@@ -41,7 +38,6 @@ function depsIn(dir: string): DatabaseDeps {
   return {
     binding: { registry, issuerId: 1, fingerprints: [fingerprint] },
     erasureList: openErasureList(join(dir, 'erased.txt')),
-    blindTenant,
     termMs: 10_000,
     acceptLoss: false,
     log: createLog('silent'),

@@ -1,6 +1,6 @@
 import type { Hex } from '#document/hex.ts'
-import type { WaitingIntent } from '#promise/intent.ts'
-import type { Backlog } from '#promise/ports.ts'
+import type { Queue } from '#promise/ports.ts'
+import type { Waiting } from '#promise/send.ts'
 import type { Database } from '#store/database.ts'
 import {
   createLeaderOutbox,
@@ -21,6 +21,6 @@ export function createWholeOutbox(database: Database): WholeOutbox {
 export const ACCOUNT: Hex = `0x${'ad'.repeat(20)}`
 
 /** @returns What an account may send now. */
-export function waitingFor(outbox: Backlog, account = ACCOUNT): Promise<WaitingIntent[]> {
-  return outbox.next(account, { now: Date.now(), limit: 10_000 })
+export function waitingFor(outbox: Pick<Queue, 'next'>, account = ACCOUNT): Promise<Waiting[]> {
+  return outbox.next({ account }, { now: Date.now(), limit: 10_000 })
 }

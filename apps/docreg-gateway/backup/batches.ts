@@ -16,7 +16,7 @@ const CHUNK = 500
 type Records = { records(keys: readonly RecordKey[]): Promise<{ anchoredBlock: number }[]> }
 
 /**
- * @param roots The roots in the history, some at a time.
+ * @param roots The batches that are in a block, some at a time.
  * @returns The number of roots.
  * @throws {BackupError} when the chain has no record of a batch that was anchored.
  */
@@ -64,8 +64,7 @@ export async function fetchLaterBatches(
 ): Promise<LaterBatches> {
   const later: [Hex, Hex][] = []
   for (const [root, manifest] of issued)
-    if (!(await restored.hasBatch(root)) && !(await restored.isPromised(root)))
-      later.push([root, manifest])
+    if (!(await restored.hasBatch(root))) later.push([root, manifest])
   const result: LaterBatches = { batches: later.length, documents: 0, lost: [], unread: [] }
   for (const [root, manifest] of later) {
     const batch = await readManifest(manifest, [store, ...sources])

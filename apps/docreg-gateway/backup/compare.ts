@@ -16,7 +16,7 @@ import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isRevoked } from '#verifier/status.ts'
 import { bindingOf } from '../binding.ts'
 import { sourcesOf } from '../sources.ts'
-import { hashesIn, type Row, type Side } from '../tables/rows.ts'
+import { anchoredIn, type Row, type Side } from '../tables/rows.ts'
 import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
 import { fetchPayloads } from './blocks.ts'
 import { BackupError } from './contents.ts'
@@ -28,21 +28,21 @@ export type Comparison = {
   erased: number
   /** Payloads in the database. Each matches the hash under which it is stored. */
   payloads: number
-  /** Documents in the history. The chain has a record of each. */
+  /** Documents that are in a block. The chain has a record of each. */
   anchored: number
   /** Documents that are promised and not on the chain yet. */
   waiting: number
   /** Promised documents that have reached the chain since the backup. */
   arrived: number
-  /** Waiting changes that newer changes on the chain overrule. They are dropped from the outbox. */
+  /** Waiting changes that newer changes on the chain overrule. They are dropped. */
   outdated: number
-  /** Documents on the chain that are newer than the history and unknown here. */
+  /** Documents on the chain that are unknown here. */
   later: number
   /** The number of these payloads that other sources had and that are now stored here. */
   fetched: number
   /** The documentHashes of those whose payload no source has. */
   lost: Hex[]
-  /** Batches in the history; the chain has a record of each. */
+  /** Batches that are in a block; the chain has a record of each. */
   anchoredBatches: number
   batches: LaterBatches
 }
@@ -68,11 +68,8 @@ export async function compareWithChain(
   await restored.loseStatusLists()
   const erased = await restored.mergeErasures(openErasureList(config.erasureList))
   const payloads = await countPayloads(side)
-  const anchored = await checkHistory(hashesIn(side, tableOf('history'), 'document_hash'), registry)
-  const anchoredBatches = await checkBatchHistory(
-    hashesIn(side, tableOf('batch_history'), 'root'),
-    registry,
-  )
+  const anchored = await checkHistory(anchoredIn(side, 'record'), registry)
+  const anchoredBatches = await checkBatchHistory(anchoredIn(side, 'batch'), registry)
   const promised = await checkPromises(restored, registry, block)
   const after = await fetchLater(config, identity, restored)
   return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
@@ -81,7 +78,7 @@ export async function compareWithChain(
 /** @throws {BackupError} for a payload that does not match its hash. */
 async function countPayloads(side: Side): Promise<number> {
   let count = 0
-  for await (const rows of side.rows(tableOf('block'))) {
+  for await (const rows of side.rows(tableOf('payload'))) {
     rows.forEach(assertPayload)
     count += rows.length
   }
@@ -101,7 +98,7 @@ export function assertPayload([hash, bytes]: Row): void {
 }
 
 /**
- * @param documentHashes The documentHashes in the history, some at a time.
+ * @param documentHashes The documents that are in a block, some at a time.
  * @returns The number of documentHashes.
  * @throws {BackupError} when the chain has no record of a document that was anchored.
  */
@@ -134,7 +131,7 @@ async function checkPromises(
   )
   const arrived = intents.filter(({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock)
   const outdated = intents.filter(({ kind }, i) => isOutdated(kind, records[i], block))
-  await restored.drop(outdated.map(({ id }) => id))
+  await restored.drop(outdated.flatMap(({ change }) => change ?? []))
   return {
     waiting: intents.length - arrived.length - outdated.length,
     arrived: arrived.length,
@@ -167,7 +164,7 @@ async function fetchLater(
     from: (await restored.newestBlock()) + 1,
   })
   const later: Hex[] = []
-  for (const hash of documentHashes) if (!(await restored.isPromised(hash))) later.push(hash)
+  for (const hash of documentHashes) if (!(await restored.isKnown(hash))) later.push(hash)
   const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(restored.isErased)
   const store = kubo

@@ -1,17 +1,25 @@
 import { fromHex, type Hex } from '#document/hex.ts'
+import { UNSEEN } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
 import { type Binding, bind, type Refusals } from '#store/binding.ts'
 import type { Database } from '#store/database.ts'
 import type { ErasureList } from '#store/erasure-list.ts'
 import { createErasures, type Scrubber } from '#store/erasures.ts'
+import { itemJoins } from '#store/items.ts'
 import { loseStatusLists } from '#store/lost-lists.ts'
 import { createIsErased, createPayloadStore, type DeletablePayloads } from '#store/payloads.ts'
-import { hexOf, hexOrNull, type Statement, statement } from '#store/sql.ts'
+import { placeBatch } from '#store/sends/write.ts'
+import { all, hexOf, hexOrNull, numberOrNull, type Statement, statement } from '#store/sql.ts'
 import type { IsBlockErased } from '#store/tombstones.ts'
 import type { Side } from '../tables/rows.ts'
 
-/** An intent that was promised and not on the chain when the backup was made. */
-export type Waiting = { id: number; kind: Intent['kind']; documentHash: Hex; root: Hex | null }
+/** What was not on the chain when the backup was made; `change` is the id of a change. */
+export type Waiting = {
+  change: number | null
+  kind: Intent['kind']
+  documentHash: Hex
+  root: Hex | null
+}
 
 /** A database that was restored from a backup and that no gateway uses. */
 export type Restored = {
@@ -23,12 +31,13 @@ export type Restored = {
   /** Marks status lists to which documents may have been added since the backup. */
   loseStatusLists(): Promise<void>
   waiting(): Promise<Waiting[]>
-  drop(ids: readonly number[]): Promise<void>
-  /** @returns The newest block of the history; -1 when it is empty. */
+  /** Drops changes by their ids. */
+  drop(changes: readonly number[]): Promise<void>
+  /** @returns The newest block of a send; -1 when there is none. */
   newestBlock(): Promise<number>
-  /** @returns Whether it knows a document or batch by its intent. */
-  isPromised(hash: Hex): Promise<boolean>
-  /** @returns Whether a batch is in the history. */
+  /** @returns Whether it knows a document that was issued alone. */
+  isKnown(hash: Hex): Promise<boolean>
+  /** @returns Whether a batch is promised. */
   hasBatch(root: Hex): Promise<boolean>
   /** Lists a batch for keys with `admin`, because its tenant is unknown. */
   listBatch(batch: { root: Hex; size: number; manifest: Hex }): Promise<void>
@@ -37,16 +46,27 @@ export type Restored = {
   isErased: IsBlockErased
 }
 
-const SELECT_WAITING = statement(
-  'SELECT id, kind, document_hash, root FROM intent WHERE block_number IS NULL ORDER BY id',
+const SELECT_WAITING = statement(`
+  SELECT change.id AS id, coalesce(change.kind, 'issue') AS kind,
+    coalesce(record.hash, batch.root, change.hash) AS hash,
+    coalesce(batch.root, change.root) AS root
+  FROM (
+    SELECT record, batch, change FROM waiting
+    UNION ALL
+    SELECT member.record, member.batch, member.change
+    FROM send JOIN member ON member.send = send.id
+    WHERE send.block_number IS NULL AND NOT send.final) AS open
+  ${itemJoins('open')}`)
+const DROP = statement((sql) => `DELETE FROM waiting WHERE ${sql.isIn('change', 'ids', 'integer')}`)
+const DROP_SENT = statement(
+  (sql) => `DELETE FROM member WHERE ${sql.isIn('change', 'ids', 'integer')}`,
 )
-const DROP = statement((sql) => `DELETE FROM intent WHERE ${sql.isIn('id', 'ids', 'integer')}`)
-const SELECT_NEWEST = statement('SELECT coalesce(max(block_number), -1) AS newest FROM history')
-const IS_PROMISED = statement("SELECT 1 FROM intent WHERE document_hash = :hash AND kind = 'issue'")
-const HAS_BATCH = statement('SELECT 1 FROM batch_history WHERE root = :hash')
+const SELECT_NEWEST = statement('SELECT coalesce(max(block_number), -1) AS newest FROM send')
+const IS_KNOWN = statement('SELECT 1 FROM record WHERE hash = :hash AND batch IS NULL')
+const HAS_BATCH = statement('SELECT 1 FROM batch WHERE root = :hash AND promised')
 const LIST_BATCH = statement(`
-  INSERT INTO batch (root, size, manifest, tenant, promised, block_number)
-  VALUES (:root, :size, :manifest, '', true, 0) ON CONFLICT (root) DO UPDATE SET promised = true`)
+  INSERT INTO batch (root, size, manifest, tenant, promised)
+  VALUES (:root, :size, :manifest, '', true) ON CONFLICT (root) DO UPDATE SET promised = true`)
 
 export function createRestored(
   database: Database,
@@ -60,24 +80,32 @@ export function createRestored(
     mergeErasures: (list) => createErasures(database, scrubber, list).mergeList(),
     loseStatusLists: () => loseStatusLists(database),
     async waiting() {
-      return (await database.read(SELECT_WAITING)).map(({ id, kind, document_hash, root }) => ({
-        id: Number(id),
+      return (await database.read(SELECT_WAITING)).map(({ id, kind, hash, root }) => ({
+        change: numberOrNull(id),
         kind: kind as Intent['kind'],
-        documentHash: hexOf(document_hash),
+        documentHash: hexOf(hash),
         root: hexOrNull(root),
       }))
     },
-    async drop(ids) {
-      await database.change(DROP, { ids: [...ids] })
+    async drop(changes) {
+      const ids = [...changes]
+      await database.write(function* () {
+        yield* all(DROP, { ids })
+        yield* all(DROP_SENT, { ids })
+      })
     },
     async newestBlock() {
       const [row] = await database.read(SELECT_NEWEST)
       return Number(row?.newest)
     },
-    isPromised: (hash) => finds(IS_PROMISED, hash),
+    isKnown: (hash) => finds(IS_KNOWN, hash),
     hasBatch: (root) => finds(HAS_BATCH, root),
     async listBatch({ root, size, manifest }) {
-      await database.change(LIST_BATCH, { root: fromHex(root), size, manifest: fromHex(manifest) })
+      await database.write(function* () {
+        yield* all(LIST_BATCH, { root: fromHex(root), size, manifest: fromHex(manifest) })
+        // Its block is unknown.
+        yield* placeBatch(root, { blockNumber: 0, blockHash: UNSEEN, transactionHash: null }, true)
+      })
     },
     store: createPayloadStore(database),
     isErased: createIsErased(database),

@@ -20,13 +20,12 @@ export const reindexCommand = defineCommand({
   async run({ values: { tenant, json } }, { write, note }) {
     const { reindex } = await import('../reindex.ts')
     const done = await reindex(tenant, note)
-    const { owned, anchored, pending, inBatches, dropped } = done
+    const { owned, anchored, pending, inBatches } = done
     if (json) write(printableJson(done))
     else {
       if (owned > 0) note(`batches   ${owned} of an unknown tenant are of ${tenant} now`)
       note(`indexed   ${anchored} anchored documents, ${pending} pending`)
       if (inBatches > 0) note(`          ${inBatches} documents of batches that it did not have`)
-      if (dropped > 0) note(`dropped   ${dropped} that are neither on the chain nor in the outbox`)
     }
     return EXIT.ok
   },

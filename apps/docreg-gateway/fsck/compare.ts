@@ -18,12 +18,11 @@ export const DIFFERENCES = {
   payload_damaged: 'a payload does not match its hash: restore a backup',
   erased_but_present:
     'an erased document is still in the store: start the gateway, which deletes it',
-  history_missing:
-    'a document or batch on the chain is missing from the history: another gateway issued it',
-  history_without_record: 'the history has a document that is not on the chain in that block',
-  index_missing: 'a document on the chain is missing from the index: run docreg-gateway reindex',
-  index_differs:
-    'the index has a different block or status than the chain: run docreg-gateway reindex',
+  record_missing:
+    'a document or batch on the chain is missing from the database: another gateway issued it, or run docreg-gateway reindex',
+  record_differs:
+    'the database has a different block or status than the chain: run docreg-gateway reindex',
+  record_not_on_chain: 'the database has a document in a block that is not on the chain',
   manifest_missing:
     'the manifest of a batch is missing from the store, or does not rebuild the root',
 } as const
@@ -58,23 +57,23 @@ export async function compare(
     counts.documents++
     anchors.set(documentHash, record.anchoredBlock)
     await comparePayload(documentHash)
-    if (!(await kept.historyOf(documentHash, record.anchoredBlock)))
-      tell('history_missing', documentHash)
     const account = issued.accounts.get(record.accountIndex) ?? NO_ACCOUNT
     const revoker = issued.accounts.get(record.revokerIndex) ?? null
     const status = registryStatusOf({ record, account, revoker, blockTime: issued.blockTime })
     const expected = status === 'valid' || status === 'expired' ? null : status
     const row = await kept.indexOf(documentHash)
-    if (!row) tell('index_missing', documentHash)
+    if (!row) tell('record_missing', documentHash)
     else if (row.block !== record.anchoredBlock || row.status !== expected)
-      tell('index_differs', documentHash)
+      tell('record_differs', documentHash)
   }
-  for await (const { documentHash, blockNumber } of kept.history())
-    if (anchors.get(documentHash) !== blockNumber) tell('history_without_record', documentHash)
+  for await (const { documentHash } of kept.anchored())
+    if (!anchors.has(documentHash)) tell('record_not_on_chain', documentHash)
 
   for (const { root, manifest, record } of issued.batches) {
     counts.batches++
-    if (!(await kept.batchHistoryOf(root, record.anchoredBlock))) tell('history_missing', root)
+    const row = await kept.batchOf(root)
+    if (!row) tell('record_missing', root)
+    else if (row.block !== record.anchoredBlock) tell('record_differs', root)
     const about = { registry: kept.registry, issuerId: kept.issuerId, blocks: [kept.store] }
     const code = await recountListed(
       { root, size: record.validUntil },

@@ -4,7 +4,7 @@ import type { KeptRows } from '#store/kept-rows.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 
 /** The data of a gateway, read-only. */
-export type Kept = Omit<KeptRows, 'blocks'> & {
+export type Kept = Omit<KeptRows, 'payloads'> & {
   /** Checks the bytes under a hash. */
   payload(hash: Hex): Promise<'good' | 'missing' | 'damaged'>
   /** The payloads, whose bytes are not checked. */
@@ -15,7 +15,7 @@ export type Kept = Omit<KeptRows, 'blocks'> & {
 export function keptOf(rows: KeptRows, more: readonly BlockSource[]): Kept {
   const store: BlockSource = {
     async get(hash) {
-      for (const source of [rows.blocks, ...more]) {
+      for (const source of [rows.payloads, ...more]) {
         const read = await source.get(hash)
         if (read.status === 'found') return read
       }

@@ -33,7 +33,7 @@ async function copyTable(
   const { add, sum } = createSum()
   let reported = performance.now()
   for await (const rows of from.rows(table)) {
-    if (table.name === 'block') rows.forEach(assertPayload)
+    if (table.name === 'payload') rows.forEach(assertPayload)
     await to.insert(table, rows)
     add(rows)
     if (performance.now() < reported + REPORT_INTERVAL_MS) continue

@@ -2,11 +2,10 @@
 import { openRegistry } from '#chain/registry.ts'
 import type { Identity } from '#parts/chain.ts'
 import { type Config, ConfigError, readConfig } from '#settings/config.ts'
-import { tableOf } from '#store/tables.ts'
 import { checkBatchHistory } from '../backup/batches.ts'
 import { checkHistory } from '../backup/compare.ts'
 import { withIdentity } from '../identity.ts'
-import { hashesIn, type Side } from '../tables/rows.ts'
+import { anchoredIn, type Side } from '../tables/rows.ts'
 import { moveToPostgres } from './to-postgres.ts'
 import { moveToSqlite } from './to-sqlite.ts'
 
@@ -42,13 +41,7 @@ export async function move(direction: keyof typeof DIRECTIONS, say: Say) {
 /** @throws {BackupError} when the chain lacks something that was anchored. */
 async function checkAgainstChain(config: Config, identity: Identity, side: Side) {
   const { registry } = openRegistry(identity.rpc, { ...identity, finality: config.finality })
-  const documents = await checkHistory(
-    hashesIn(side, tableOf('history'), 'document_hash'),
-    registry,
-  )
-  const batches = await checkBatchHistory(
-    hashesIn(side, tableOf('batch_history'), 'root'),
-    registry,
-  )
+  const documents = await checkHistory(anchoredIn(side, 'record'), registry)
+  const batches = await checkBatchHistory(anchoredIn(side, 'batch'), registry)
   return { documents, batches }
 }

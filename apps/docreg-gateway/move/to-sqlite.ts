@@ -117,10 +117,9 @@ async function fill({ config: { dataDir }, identity, say }: Task, original: Side
 async function assertOneAccount(query: Query, configured: string): Promise<void> {
   const own = configured.toLowerCase() as `0x${string}`
   const rows = await query(
-    `SELECT account FROM plan WHERE account <> $1
+    `SELECT account FROM send WHERE account <> $1 AND block_number IS NULL AND NOT final
      UNION
-     SELECT account FROM intent WHERE account <> $1 AND block_number IS NULL
-       AND (plan IS NOT NULL OR transaction_hash IS NOT NULL)`,
+     SELECT sent_by FROM waiting WHERE sent_by <> $1 AND length(sent_by) > 0`,
     [fromHex(own)],
   )
   if (rows.length > 0)

@@ -6,11 +6,11 @@ import { inParallel } from '#cli/parallel.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { Identity } from '#parts/chain.ts'
-import { blindIndexOf, createIndexEntryOf } from '#promise/blind-index.ts'
+import { createIndexEntryOf } from '#promise/blind-index.ts'
 import type { KeptStatus } from '#promise/document-index.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { CommandDatabase } from '#store/commands.ts'
-import type { IndexRebuild, Rebuilt } from '#store/index-rebuild.ts'
+import type { Rebuilt } from '#store/index-rebuild.ts'
 import type { BlockSource, RegistryRecord } from '#verifier/ports.ts'
 import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
 import { readManifest } from '../sources.ts'
@@ -46,7 +46,7 @@ type Options = {
 }
 
 /**
- * Writes payloads, history, batches and index into the database of a new gateway, in the order of
+ * Writes payloads, batches and records into the database of a new gateway, in the order of
  * the chain. Every step can be repeated.
  */
 export async function restoreDocuments(
@@ -56,10 +56,7 @@ export async function restoreDocuments(
   { identity, out, tenant, say }: Options,
 ): Promise<Counts> {
   const [newest] = subkeysOf(identity.issuerSecrets)
-  const blindTenant =
-    tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode)
-  const index = await database.rebuildIndex(blindTenant)
-  const write = createWriter(database, index)
+  const index = await database.rebuildIndex(tenant ?? null)
   const entryOf = createIndexEntryOf(hkdfWithNode)
   const counts: Counts = {
     documents: 0,
@@ -74,7 +71,7 @@ export async function restoreDocuments(
   await file.appendFile('publicId,documentHash,batchRoot,status\n')
 
   async function restoreSome(some: readonly Found[]): Promise<void> {
-    const restored: { found: Found; rebuilt: Rebuilt; line: string }[] = []
+    const restored: { rebuilt: Rebuilt; line: string }[] = []
     await inParallel(some, AT_A_TIME, async (found) => {
       const { documentHash, batch, slot } = found
       const { record } = slot
@@ -88,15 +85,19 @@ export async function restoreDocuments(
         status: kept,
         ...(batch
           ? { blockNumber: null, batch: batch.id }
-          : { blockNumber: record.anchoredBlock, blockTime: record.anchoredAt }),
+          : {
+              blockNumber: record.anchoredBlock,
+              blockTime: record.anchoredAt,
+              transactionHash: found.transactionHash,
+            }),
         ...(entry && { entry }),
       }
       const values = [publicId ?? '', documentHash, batch?.root ?? '', why ?? word]
-      restored.push({ found, rebuilt, line: `${values.join(',')}\n` })
+      restored.push({ rebuilt, line: `${values.join(',')}\n` })
     })
     counts.documents += some.length
     restored.sort((a, b) => a.rebuilt.documentHash.localeCompare(b.rebuilt.documentHash))
-    await write(restored)
+    await index.replace(restored.map(({ rebuilt }) => rebuilt))
     await file.appendFile(restored.map(({ line }) => line).join(''))
   }
 
@@ -120,7 +121,6 @@ export async function restoreDocuments(
     else counts.unread++
     say(`restored  ${counts.documents} documents, ${counts.batches} batches`)
   }
-  await index.end()
   await file.datasync()
   return counts
 }
@@ -220,21 +220,6 @@ function sourceOf(payloads: Payloads): BlockSource {
       const payload = await payloads.fetch(hash)
       return 'bytes' in payload ? { status: 'found', bytes: payload.bytes } : { status: 'missing' }
     },
-  }
-}
-
-/** Writes history and index entries of documents. */
-function createWriter({ anchored }: CommandDatabase, index: IndexRebuild) {
-  return async (restored: readonly { found: Found; rebuilt: Rebuilt }[]) => {
-    const alone = restored.filter(({ found }) => found.batch === null)
-    await anchored.addDocuments(
-      alone.map(({ found: { documentHash: hash, slot, transactionHash } }) => ({
-        hash,
-        blockNumber: slot.record.anchoredBlock,
-        transactionHash,
-      })),
-    )
-    await index.replace(restored.map(({ rebuilt }) => rebuilt))
   }
 }
 

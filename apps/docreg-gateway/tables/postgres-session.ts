@@ -115,6 +115,6 @@ export async function finishFilled(query: Query): Promise<void> {
  * comes back cannot accept a document.
  */
 export async function markMoved(query: Query): Promise<void> {
-  await query('ALTER TABLE intent ADD CONSTRAINT moved CHECK (false) NOT VALID')
+  await query('ALTER TABLE record ADD CONSTRAINT moved CHECK (false) NOT VALID')
   await query('UPDATE schema_version SET version = -version')
 }

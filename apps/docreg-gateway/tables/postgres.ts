@@ -36,7 +36,7 @@ export function readPostgres(query: Query): Side {
 
 async function* rowsOf(query: Query, table: Table): AsyncIterable<Row> {
   const kinds = kindsOf(table)
-  const fetched = ['block', 'intent'].includes(table.name) ? PAYLOADS_A_FETCH : ROWS_A_FETCH
+  const fetched = ['payload', 'record'].includes(table.name) ? PAYLOADS_A_FETCH : ROWS_A_FETCH
   const order = table.numbered ? ` ORDER BY ${table.numbered}` : ''
   await query(
     `DECLARE moving NO SCROLL CURSOR FOR

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Kind } from '#store/sql.ts'
-import type { Table } from '#store/tables.ts'
+import { type Table, tableOf } from '#store/tables.ts'
 
 /** A value in the form that both databases share. */
 export type Value = null | bigint | string | boolean | Uint8Array
@@ -79,8 +79,31 @@ function digestOf(row: Row): bigint {
   return BigInt(`0x${hash.digest('hex')}`)
 }
 
-/** The hashes in one column of a table, some at a time. */
-export async function* hashesIn(side: Side, table: Table, column: string): AsyncIterable<Hex[]> {
-  const at = columnsOf(table).indexOf(column)
-  for await (const rows of side.rows(table)) yield rows.map((row) => toHex(row[at] as Uint8Array))
+/** @returns A reader of columns of a table's rows, some at a time. */
+async function* columnsIn(
+  side: Side,
+  name: string,
+  columns: readonly string[],
+): AsyncIterable<Row[]> {
+  const table = tableOf(name)
+  const places = columns.map((column) => columnsOf(table).indexOf(column))
+  for await (const rows of side.rows(table))
+    yield rows.map((row) => places.map((at) => row[at] ?? null))
+}
+
+/** The hashes of documents that were issued alone, or the roots of batches, that are in a block. */
+export async function* anchoredIn(side: Side, name: 'record' | 'batch'): AsyncIterable<Hex[]> {
+  const inFlight = new Set<unknown>()
+  const pending = new Set<unknown>()
+  for await (const rows of columnsIn(side, 'send', ['id', 'block_number']))
+    for (const [id, block] of rows) if (block === null) inFlight.add(id)
+  for await (const rows of columnsIn(side, 'waiting', [name]))
+    for (const [id] of rows) pending.add(id)
+  for await (const rows of columnsIn(side, 'member', ['send', name]))
+    for (const [send, id] of rows) if (inFlight.has(send)) pending.add(id)
+  const columns = name === 'record' ? ['id', 'hash', 'batch'] : ['id', 'root', 'promised']
+  for await (const rows of columnsIn(side, name, columns))
+    yield rows
+      .filter(([id, , other]) => !pending.has(id) && (name === 'record' ? other === null : other))
+      .map(([, hash]) => toHex(hash as Uint8Array))
 }

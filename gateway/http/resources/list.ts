@@ -7,7 +7,7 @@ import { dayOf } from '#promise/blind-index.ts'
 import { LISTED_STATUSES } from '#promise/document-index.ts'
 import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
-import { invalid, unverifiable } from '../core/errors.ts'
+import { unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readOptionalJson } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
@@ -110,7 +110,7 @@ const LIST = operation({
   route: 'GET /v1/documents',
   tag: 'Documents',
   summary: 'List documents, the newest first',
-  description: `Returns documents of the key's tenant; with the scope \`admin\`, of all tenants. They are in the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
+  description: `Returns documents of the key's tenant; with the scope \`admin\`, of all tenants. They are in the order in which they were accepted; after a recovery, in the order of their blocks. ${NO_NAMES}`,
   scope: 'documents:read',
   query: PARAMETERS,
   answer: PAGE,
@@ -134,38 +134,26 @@ export const listRoutes = resource(
   [LIST, SEARCH],
   (serve, deps) => {
     serve(LIST, async (c) => {
-      const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
+      const page = await listFor(deps, c.get('grant'), c.get('query'))
       return succeed(c, LIST, presentPage(deps.addresses, page))
     })
 
     serve(SEARCH, async (c) => {
       const filters = parseBody(searchBody, await readOptionalJson(c))
-      const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
+      const page = await listFor(deps, c.get('grant'), filters)
       return succeed(c, SEARCH, presentPage(deps.addresses, page))
     })
   },
   { Search: searchBody, UnopenedDocument: unopened },
 )
 
-/**
-  * @param refusal The error for a cursor of an index that has since been dropped.
-
- * @throws {ApiError} `unverifiable` when the newest block of the node is too old.
- */
+/** @throws {ApiError} `unverifiable` when the newest block of the node is too old. */
 async function listFor(
-  { listing, documentIndex, verifyOptions, newDeadline }: AppDeps,
+  { listing, verifyOptions, newDeadline }: AppDeps,
   grant: Grant,
   { cursor, batchRoot: batch, ...filters }: Filters,
-  refusal: 'bad_query' | 'bad_fields',
 ): Promise<ListPage> {
   const before = cursor === undefined ? undefined : parseCursor(cursor)
-  if (before !== undefined && (await documentIndex.isDropped(before)))
-    throw invalid(refusal, [
-      {
-        field: 'cursor',
-        message: 'is outdated, because the index was rebuilt: start again without a cursor',
-      },
-    ])
   const page = await listing.list(
     { ...filters, batch, tenant: tenantOf(grant), before },
     newDeadline(),

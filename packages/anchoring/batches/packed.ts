@@ -59,15 +59,15 @@ export function writeEntry(entry: IndexEntry, out: DataView): void {
 
 /**
  * @param at The start of the entry in `bytes`.
- * @param blindTenant The blind index of the batch's tenant.
+ * @param tenant The batch's tenant.
  */
-function readEntry(bytes: DataView, at: number, blindTenant: bigint | null): IndexEntry {
+function readEntry(bytes: DataView, at: number, tenant: string | null): IndexEntry {
   return {
     issuedOn: bytes.getInt32(at),
     validUntil: bytes.getFloat64(at + 4),
     subject: bytes.getBigInt64(at + 12),
     category: bytes.getBigInt64(at + 20),
-    tenant: blindTenant,
+    tenant,
   }
 }
 
@@ -83,14 +83,14 @@ export type PackedDocuments = {
   publicIds: Uint8Array
   /** The index entries, 28 bytes each. */
   entries: Uint8Array
-  /** The blind index of the tenant of all these documents. */
-  blindTenant: bigint | null
+  /** The tenant of all these documents. */
+  tenant: string | null
 }
 
 /** @param copyEntry Writes the entry of the document at a place, from 0, to `out`. */
 export function packDocuments(
   documents: readonly SealedDocument[],
-  blindTenant: bigint | null,
+  tenant: string | null,
   copyEntry: (place: number, out: Uint8Array) => void,
 ): PackedDocuments {
   const first = (documents[0]?.line ?? 1) - 1
@@ -103,17 +103,17 @@ export function packDocuments(
     publicIds.set(encodeUtf8(publicId), PUBLIC_ID_LENGTH * i)
     copyEntry(first + i, rowAt(entries, ENTRY_BYTES, i))
   })
-  return { first, hashes, batchBlocks, publicIds, entries, blindTenant }
+  return { first, hashes, batchBlocks, publicIds, entries, tenant }
 }
 
 /** @returns The documents for the index. */
 export function unpackDocuments(packed: PackedDocuments): DraftDocument[] {
-  const { hashes, batchBlocks, entries, blindTenant } = packed
+  const { hashes, batchBlocks, entries, tenant } = packed
   const view = new DataView(entries.buffer, entries.byteOffset, entries.length)
   return Array.from({ length: hashes.length / HASH }, (_, i) => ({
     documentHash: toHex(rowAt(hashes, HASH, i)),
     entry: {
-      ...readEntry(view, ENTRY_BYTES * i, blindTenant),
+      ...readEntry(view, ENTRY_BYTES * i, tenant),
       batchBlock: toHex(rowAt(batchBlocks, HASH, i)),
     },
   }))

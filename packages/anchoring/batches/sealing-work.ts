@@ -50,7 +50,6 @@ async function seal(
   const entries = createRows(ENTRY_BYTES)
   const row = new Uint8Array(ENTRY_BYTES)
   const view = new DataView(row.buffer)
-  let blindTenant: bigint | null = null
 
   async function* documents(): AsyncGenerator<DocumentFields> {
     for await (const line of readLines(chunksOf(call), rules)) {
@@ -59,7 +58,6 @@ async function seal(
       const entry = indexEntryOf(subkeys, { ...line.fields, registry, issuerId }, tenant)
       writeEntry(entry, view)
       entries.push(row)
-      blindTenant = entry.tenant
       yield line.fields
     }
   }
@@ -80,7 +78,7 @@ async function seal(
   const { root, size, manifest } = batch
   const sealed = { root, size, manifest }
   const keeper = createKeeper<SealedDocument>(
-    (some) => send('index', { ...packDocuments(some, blindTenant, entries.copyTo), batch: sealed }),
+    (some) => send('index', { ...packDocuments(some, tenant, entries.copyTo), batch: sealed }),
     GROUP_SIZE,
     MAX_AHEAD,
   )

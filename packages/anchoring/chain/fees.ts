@@ -1,6 +1,6 @@
 import { larger, smaller } from '#base/wei.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { SignedTransaction } from '#promise/plan.ts'
+import type { SignedTransaction } from '#promise/send.ts'
 import { readBigQuantity, readObject } from '#verifier/readers/rpc-codec.ts'
 import type { ChainCalls } from './chain-calls.ts'
 

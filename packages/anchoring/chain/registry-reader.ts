@@ -1,8 +1,8 @@
 import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
-import type { Receipt } from '#promise/plan.ts'
 import type { Blocks, RegistryReader } from '#promise/ports.ts'
 import { isWholeBatch, type RecordKey, type RegistryEvent } from '#promise/record.ts'
+import type { Receipt } from '#promise/send.ts'
 import type { RegistryRecord } from '#verifier/ports.ts'
 import { isPrunedHistory } from '#verifier/readers/logs.ts'
 import {
@@ -85,13 +85,6 @@ export function createRegistryReader(
         ]),
       )
     },
-
-    isPooled: (transactionHash) =>
-      request(
-        'eth_getTransactionByHash',
-        (answer) => answer !== null && readObject(answer).blockNumber === null,
-        transactionHash,
-      ),
 
     receiptOf: (transactionHash) =>
       unlessPruned(

@@ -5,9 +5,9 @@ import { smaller } from '#base/wei.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Intent, reasonOf } from '#promise/intent.ts'
-import type { SignedTransaction } from '#promise/plan.ts'
 import type { Quotes, Transactions } from '#promise/ports.ts'
 import { isWholeBatch } from '#promise/record.ts'
+import type { SignedTransaction } from '#promise/send.ts'
 import { RpcResponseError } from '#verifier/errors.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { readBigQuantity, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
@@ -39,17 +39,26 @@ export function createTransactions(
   { chainId, address, issuerId, signer, feeCap }: TransactionsOptions,
 ): Transactions & Quotes {
   const fees = createFees(calls, signer.address, feeCap)
-  const gas = createEstimates((data) => {
-    const call = { from: signer.address, to: address, data }
-    return calls.request('eth_estimateGas', readBigQuantity, call).catch((error) => {
-      throw asRefusal(error)
-    })
-  })
+  const estimateGas = (to: Hex, data: Hex) =>
+    calls
+      .request('eth_estimateGas', readBigQuantity, { from: signer.address, to, data })
+      .catch((error) => {
+        throw asRefusal(error)
+      })
+  const gas = createEstimates((data) => estimateGas(address, data))
+
+  /** @param planned Whether its nonce has to be used. */
+  function estimate(intents: readonly Intent[], data: Hex, planned: boolean): Promise<bigint> {
+    if (intents.length === 0) return estimateGas(signer.address as Hex, data)
+    return planned ? gas.refresh(intents, data) : gas.of(intents, data)
+  }
 
   return {
     async prepare(intents, { nonce, maxFee, replaced, planned }) {
-      const data = calldataOf(issuerId, intents)
-      const estimating = planned ? gas.refresh(intents, data) : gas.of(intents, data)
+      const isEmpty = intents.length === 0
+      const to = isEmpty ? (signer.address as Hex) : address
+      const data = isEmpty ? '0x' : calldataOf(issuerId, intents)
+      const estimating = estimate(intents, data, planned !== undefined)
       const [gasLimit, offer] = await Promise.all([
         estimating.then(withMargin).catch((error) => {
           if (planned && intents.every(isWholeBatch) && isRefusal(error)) return planned.gasLimit
@@ -67,7 +76,7 @@ export function createTransactions(
       const raw = await signer.sign({
         type: 2,
         chainId,
-        to: address,
+        to,
         data,
         ...transaction,
       })

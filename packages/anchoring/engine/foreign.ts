@@ -2,17 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Plan } from '#promise/plan.ts'
 import type { Account } from '#promise/ports.ts'
+import type { Send } from '#promise/send.ts'
 
 /** The time between checks, each of which takes several calls. */
 const LOOK_INTERVAL_MS = 1_000
 /** The maximum number of nonces that wait for a check. More would add no information. */
 const MAX_SUSPECTS = 16
-/**
- * The maximum number of remembered transactions, which are abandoned ones that may be mined later,
- * or reported ones.
- */
+/** The maximum number of remembered transactions, which were reported. */
 const MAX_KNOWN = 1_000
 /** This many foreign transactions within this time are not an accident. */
 const SHARED = { count: 3, withinMs: 600_000 }
@@ -112,10 +109,8 @@ function shared(): IssueError {
 
 /** Finds transactions of the account that this gateway did not make. */
 export type ForeignWatch = {
-  /** Reports plans whose nonces are used, but perhaps not by their own transactions. */
-  suspect(plans: readonly Plan[]): void
-  /** Reports abandoned plans, whose transactions may still be mined. */
-  abandoned(plans: readonly Plan[]): void
+  /** Reports sends whose nonces are used, but perhaps not by their own transactions. */
+  suspect(sends: readonly Send[]): void
   /**
    * Tells the first nonce from which foreign transactions come from a running sender. Earlier ones
    * were in the pool at the start.
@@ -131,21 +126,21 @@ export function createForeignWatch(
   intervalMs = LOOK_INTERVAL_MS,
 ): ForeignWatch {
   const known = new Set<Hex>()
-  const suspects: Plan[] = []
+  const suspects: Send[] = []
   let times: number[] = []
   let since = 0
   let looking = false
 
   async function lookAtAll(): Promise<void> {
     looking = true
-    for (let plan = suspects.shift(); plan; plan = suspects.shift()) {
-      await lookAt(plan)
+    for (let send = suspects.shift(); send; send = suspects.shift()) {
+      await lookAt(send)
       await sleep(intervalMs, undefined, { ref: false })
     }
     looking = false
   }
 
-  async function lookAt({ nonce, attempts }: Plan): Promise<void> {
+  async function lookAt({ nonce, attempts }: Send): Promise<void> {
     const transactionHash = await account.transactionWith(nonce).catch(() => undefined)
     // The transaction is unknown, or a reorg removed it.
     if (transactionHash === undefined) return
@@ -164,13 +159,9 @@ export function createForeignWatch(
   }
 
   return {
-    suspect(plans) {
-      suspects.push(...plans.slice(0, Math.max(0, MAX_SUSPECTS - suspects.length)))
+    suspect(sends) {
+      suspects.push(...sends.slice(0, Math.max(0, MAX_SUSPECTS - suspects.length)))
       if (!looking && suspects.length > 0) void lookAtAll()
-    },
-
-    abandoned(plans) {
-      for (const { attempts } of plans) for (const { hash } of attempts) know(hash)
     },
 
     begin(nonce) {

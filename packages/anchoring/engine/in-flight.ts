@@ -1,9 +1,9 @@
 import type { IssueError } from '#promise/errors.ts'
 import { type IntentKey, keyOfIntent } from '#promise/intent.ts'
-import type { Plan } from '#promise/plan.ts'
+import { intentsOf, type Send } from '#promise/send.ts'
 
 /**
- * The state of broadcasting the newest attempt of a plan. Times are those of `performance.now()`.
+ * The state of broadcasting the newest attempt of a send. Times are those of `performance.now()`.
  */
 export type Sending = {
   sent: number
@@ -21,42 +21,43 @@ export type Sending = {
   failure: IssueError | undefined
 }
 
-/** The plans whose nonces are not used yet, and their intents. */
+/** The sends whose nonces are not used yet, and what they carry. */
 export type InFlight = {
-  /** @returns The plans by nonce. */
-  plans(): readonly Plan[]
-  /** @returns The same plans, and those that have left but whose cost is not on disk yet. */
-  unsettled(): readonly Plan[]
-  sendingOf(plan: Plan): Sending
+  /** @returns The sends by nonce. */
+  sends(): readonly Send[]
+  /** @returns The same sends, and those that have left but whose cost is not on disk yet. */
+  unsettled(): readonly Send[]
+  sendingOf(send: Send): Sending
   /**
    * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
    */
   roundTrip(): number
   carries(key: IntentKey): boolean
-  add(plans: readonly Plan[]): void
-  /** Replaces a plan with its version that has another attempt, perhaps with fewer intents. */
-  replace(plan: Plan): void
+  /** Adds those that it does not have. */
+  add(sends: readonly Send[]): void
+  /** Replaces a send with its version that has another attempt. */
+  replace(send: Send): void
   /**
-   * Removes plans whose nonces are used. They keep their intents until `drop`, when the outcome is
-   * on disk.
+   * Removes sends whose nonces are used. What they carry counts as carried until `drop`, when the
+   * outcome is on disk.
    */
-  leave(plans: readonly Plan[]): void
-  /** Drops plans whose outcome is on disk. */
-  drop(plans: readonly Plan[]): void
+  leave(sends: readonly Send[]): void
+  /** Drops sends whose outcome is on disk. */
+  drop(sends: readonly Send[]): void
 }
 
 /**
- * A copy of the account's plans in the database, for as long as this gateway leads: only it writes
+ * A copy of the account's sends in the database, for as long as this gateway leads: only it writes
  * them, and what it could not write ends that.
  */
 export function createInFlight(): InFlight {
-  let plans: readonly Plan[] = []
-  let left: readonly Plan[] = []
+  let sends: readonly Send[] = []
+  let left: readonly Send[] = []
   let roundTrip = Number.POSITIVE_INFINITY
   const carried = new Set<IntentKey>()
   const sendings = new Map<number, Sending>()
 
-  function sendingOf({ id }: Plan): Sending {
+  function sendingOf({ id }: Send): Sending {
     const known = sendings.get(id)
     if (known) return known
     const sending = {
@@ -73,41 +74,39 @@ export function createInFlight(): InFlight {
     return sending
   }
 
-  const without = (from: readonly Plan[], some: readonly Plan[]) => {
+  const without = (from: readonly Send[], some: readonly Send[]) => {
     const ids = new Set(some.map(({ id }) => id))
     return from.filter(({ id }) => !ids.has(id))
   }
 
   return {
-    plans: () => plans,
-    unsettled: () => [...left, ...plans],
+    sends: () => sends,
+    unsettled: () => [...left, ...sends],
     sendingOf,
     roundTrip: () => roundTrip,
     carries: (key) => carried.has(key),
 
     add(some) {
-      plans = [...plans, ...some]
-      for (const { intents } of some) for (const intent of intents) carried.add(keyOfIntent(intent))
+      const known = new Set([...left, ...sends].map(({ id }) => id))
+      const added = some.filter(({ id }) => !known.has(id))
+      sends = [...sends, ...added].sort((one, other) => one.nonce - other.nonce)
+      for (const intent of intentsOf(some)) carried.add(keyOfIntent(intent))
     },
-    replace(plan) {
-      const old = plans.find(({ id }) => id === plan.id)
-      plans = plans.map((other) => (other === old ? plan : other))
-      for (const intent of old?.intents ?? []) carried.delete(keyOfIntent(intent))
-      for (const intent of plan.intents) carried.add(keyOfIntent(intent))
+    replace(send) {
+      const old = sends.find(({ id }) => id === send.id)
+      sends = sends.map((other) => (other === old ? send : other))
     },
 
     leave(some) {
-      for (const plan of some) roundTrip = performance.now() - sendingOf(plan).made
-      plans = without(plans, some)
+      for (const send of some) roundTrip = performance.now() - sendingOf(send).made
+      sends = without(sends, some)
       left = [...left, ...some]
     },
     drop(some) {
       left = without(left, some)
-      plans = without(plans, some)
-      for (const { id, intents } of some) {
-        sendings.delete(id)
-        for (const intent of intents) carried.delete(keyOfIntent(intent))
-      }
+      sends = without(sends, some)
+      for (const { id } of some) sendings.delete(id)
+      for (const intent of intentsOf(some)) carried.delete(keyOfIntent(intent))
     },
   }
 }

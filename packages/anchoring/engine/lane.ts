@@ -2,12 +2,19 @@ import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import { asIssueError } from '#promise/errors.ts'
 import { canBeUndone, type Intent } from '#promise/intent.ts'
-import type { Plan, SignedTransaction } from '#promise/plan.ts'
-import type { Account, Blocks, Plans, RegistryReader, Transactions } from '#promise/ports.ts'
+import type {
+  Account,
+  Blocks,
+  RegistryReader,
+  Sender,
+  Sends,
+  Transactions,
+} from '#promise/ports.ts'
+import type { Member, Send, SignedTransaction } from '#promise/send.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import { createInFlight, type InFlight, type Sending } from './in-flight.ts'
-import { createNonces, type Nonces } from './nonces.ts'
+import { createNonces } from './nonces.ts'
 import { createReplacing, REBROADCAST_INTERVAL_MS } from './replace.ts'
 import { createSettling } from './settle.ts'
 import type { Spending } from './spending.ts'
@@ -16,22 +23,22 @@ import type { Conclude } from './waiters.ts'
 /** The transactions in flight of one account. */
 export type Lane = {
   readonly account: Hex
-  readonly inFlight: Pick<InFlight, 'plans' | 'unsettled' | 'carries' | 'sendingOf' | 'roundTrip'>
-  /** Continues with the transactions that were left in flight. */
-  restore(plans: readonly Plan[]): void
+  readonly inFlight: Pick<InFlight, 'sends' | 'unsettled' | 'carries' | 'sendingOf' | 'roundTrip'>
+  /** Continues with sends that were left in flight, or are in flight again after a reorg. */
+  restore(sends: readonly Send[]): void
   /**
-   * Signs a transaction for these intents with the account's next nonce, and stores it. From then
+   * Signs a transaction for these members with the account's next nonce, and stores it. From then
    * on it is in flight.
    *
-   * @throws {IssueError} when none can be made; the intents stay queued.
+   * @throws {IssueError} when none can be made; the members wait on.
    */
-  plan(intents: readonly Intent[]): Promise<void>
+  plan(members: readonly Member[]): Promise<void>
   /**
-   * Reads the chain if that is due and settles plans, and then broadcasts plans that are due,
+   * Reads the chain if that is due and settles sends, and then broadcasts those that are due,
    * without waiting for the node's answers. It is in this order because a node may not respond
    * while it makes the next block.
    *
-   * @param hold Whether to send nothing yet, because more plans are being made, and transactions
+   * @param hold Whether to send nothing yet, because more sends are being planned, and transactions
    * that are sent together can share a block.
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
@@ -59,7 +66,7 @@ const NOTICE_MS = 50
  * its limits. So the delay in noticing a block is a small part of the time that the block took.
  */
 const LOOK = { part: 1 / 8, minMs: 2, maxMs: 250 }
-/** How long to wait for the first look at a plan whose broadcast no node has answered. */
+/** How long to wait for the first look at a send whose broadcast no node has answered. */
 const UNANSWERED_MS = 50
 /**
  * After this time a transaction is sent even if a read of the chain hangs, as it does when a node
@@ -73,27 +80,28 @@ export type LaneDeps = {
   transactions: Transactions
   registry: RegistryReader
   blocks: Blocks
-  outbox: Plans
+  outbox: Sends
+  /** The accounts of the only gateway; see `Sender`. */
+  own: Sender['own']
   spending: Spending
   blockTime: BlockTime
   foreign: ForeignWatch
   conclude: Conclude
   /** Called when a node has answered a broadcast, because the chain should then be read. */
   answered: () => void
-  /** Called with plans whose outcome is on disk. */
-  noted: (plans: readonly Plan[]) => void
+  /** Called with sends whose outcome is on disk. */
+  noted: (sends: readonly Send[]) => void
   /** Called when an outcome could not be written. */
   failed: (error: unknown) => void
   log: Log
 }
 
 /**
- * State: the plans in flight with how they were sent (`inFlight`), the nonce and gap that were last
- * seen, and when the chain was last read. All of it follows from the database and the chain.
+ * State: the sends in flight with how they were broadcast (`inFlight`), the nonce and gap that were
+ * last seen, and when the chain was last read. All of it follows from the database and the chain.
  *
  * Nonces are assigned here when a transaction is signed, in order and without gaps, and everything
- * is durable before it is sent. A repeat is harmless in the registry, so if the outcome of a nonce
- * is unclear, its intents are simply queued again.
+ * is durable before it is sent.
  */
 export function createLane(deps: LaneDeps): Lane {
   const { address, account, transactions, outbox, spending, blockTime } = deps
@@ -101,27 +109,27 @@ export function createLane(deps: LaneDeps): Lane {
   const parts = { ...deps, inFlight }
   const timer = createLookTimer()
   const looked = { block: -1, times: 0 }
-  const { settle, abandon } = createSettling({ ...parts, costOf: spending.costOf })
-  const nonces = createNonces({ ...parts, abandon })
+  const { settle } = createSettling({ ...parts, costOf: spending.costOf })
+  const nonces = createNonces(parts)
   const { replaceStuck } = createReplacing(parts)
 
   /** With slow blocks, the next one is awaited first. */
   const untilRepeat = () => Math.max(REBROADCAST_INTERVAL_MS, 1.25 * (blockTime.interval() ?? 0))
   const failure = () =>
     inFlight
-      .plans()
-      .map((plan) => inFlight.sendingOf(plan).failure)
+      .sends()
+      .map((send) => inFlight.sendingOf(send).failure)
       .find(Boolean)
 
-  /** Sends the newest attempts of plans that are due, always with the same bytes. */
-  function send(plans: readonly Plan[]): void {
-    for (const plan of plans) {
-      const sending = inFlight.sendingOf(plan)
-      const newest = plan.attempts.at(-1)
+  /** Broadcasts the newest attempts of sends that are due, always with the same bytes. */
+  function broadcast(sends: readonly Send[]): void {
+    for (const send of sends) {
+      const sending = inFlight.sendingOf(send)
+      const newest = send.attempts.at(-1)
       const due = performance.now() - sending.sent >= untilRepeat()
       if (!newest || !due || sending.underWay) continue
       sending.sent = performance.now()
-      sending.underWay = sendOne(newest, sending).then(() => {
+      sending.underWay = broadcastOne(newest, sending).then(() => {
         sending.underWay = undefined
         // The chain should now be read.
         looked.times = LOOKS_PER_BLOCK - 1
@@ -131,7 +139,7 @@ export function createLane(deps: LaneDeps): Lane {
     }
   }
 
-  async function sendOne(transaction: SignedTransaction, sending: Sending): Promise<void> {
+  async function broadcastOne(transaction: SignedTransaction, sending: Sending): Promise<void> {
     try {
       // If the nonce is occupied, most likely by an earlier attempt, one of the two will be mined.
       await transactions.broadcast(transaction)
@@ -148,11 +156,11 @@ export function createLane(deps: LaneDeps): Lane {
   }
 
   /**
-   * Rejects when a plan could not be sent. After a failure, it first waits for the nodes' answers.
+   * Rejects when something could not be sent. After a failure, it first waits for the nodes' answers.
    */
   async function assertSent(): Promise<void> {
-    const plans = inFlight.plans()
-    if (failure()) await Promise.all(plans.map((plan) => inFlight.sendingOf(plan).underWay))
+    const sends = inFlight.sends()
+    if (failure()) await Promise.all(sends.map((send) => inFlight.sendingOf(send).underWay))
     const error = failure()
     if (error) throw error
   }
@@ -174,25 +182,32 @@ export function createLane(deps: LaneDeps): Lane {
   async function lookAround(): Promise<void> {
     noteLook()
     const next = await nonces.look()
-    const before = inFlight.plans()
-    const isSettled = await settle(next)
-    nonces.settled(before.filter(({ nonce }) => nonce < next))
-    if (isSettled) {
-      await nonces.closeGap(next)
-      if (await replaceStuck()) send(inFlight.plans())
+    if (await settle(next)) {
+      for (const nonce of await nonces.gap(next)) await spending.inTurn(() => fill(nonce))
+      if (await replaceStuck()) broadcast(inFlight.sends())
     }
-    const [oldest] = inFlight.plans()
+    const [oldest] = inFlight.sends()
     timer.looked(oldest && inFlight.sendingOf(oldest).made)
   }
 
-  async function makePlan(intents: readonly Intent[]): Promise<Plan> {
-    const [transaction, head] = await Promise.all([
-      prepare({ nonces, spending, transactions }, intents),
+  const sender: Sender = { account: address, own: deps.own }
+
+  async function makeSend(members: readonly Member[]): Promise<Send> {
+    const intents = members.map(({ intent }) => intent)
+    const [nonce, head] = await Promise.all([
+      nonces.next(),
       intents.some(canBeUndone) ? deps.blocks.head() : undefined,
     ])
-    const plan = await outbox.plan(address, transaction, intents, head?.number)
-    inFlight.add([plan])
-    return plan
+    const transaction = await prepare(deps, intents, nonce)
+    const send = await outbox.plan(sender, transaction, members, head?.number)
+    inFlight.add([send])
+    return send
+  }
+
+  /** Uses a nonce that nothing has, by an empty transfer. */
+  async function fill(nonce: number): Promise<void> {
+    const transaction = await prepare(deps, [], nonce)
+    inFlight.add([await outbox.plan(sender, transaction, [])])
   }
 
   return {
@@ -200,19 +215,19 @@ export function createLane(deps: LaneDeps): Lane {
     inFlight,
     restore: inFlight.add,
 
-    async plan(intents) {
-      const { id } = await spending.inTurn(() => makePlan(intents))
-      const sendPlan = () => send(inFlight.plans().filter((one) => one.id === id))
-      setTimeout(sendPlan, SEND_TIMEOUT_MS).unref()
-      timer.planned(inFlight.plans().length === 1)
+    async plan(members) {
+      const { id } = await spending.inTurn(() => makeSend(members))
+      const sendNow = () => broadcast(inFlight.sends().filter((one) => one.id === id))
+      setTimeout(sendNow, SEND_TIMEOUT_MS).unref()
+      timer.planned(inFlight.sends().length === 1)
     },
 
     async advance(hold) {
-      if (inFlight.plans().length === 0) return
+      if (inFlight.sends().length === 0) return
       try {
         if (pause() <= 0) await lookAround()
       } finally {
-        if (!hold) send(inFlight.plans())
+        if (!hold) broadcast(inFlight.sends())
       }
       await assertSent()
     },
@@ -226,22 +241,14 @@ export function createLane(deps: LaneDeps): Lane {
   }
 }
 
-/**
- * Signs a transaction with the next nonce. Starts over when nonces were lost meanwhile, because its
- * own may follow one of them.
- */
+/** Signs a transaction under the caps. */
 async function prepare(
-  parts: { nonces: Nonces; spending: Spending; transactions: Transactions },
+  { spending, transactions }: Pick<LaneDeps, 'spending' | 'transactions'>,
   intents: readonly Intent[],
+  nonce: number,
 ): Promise<SignedTransaction> {
-  const { nonces, spending, transactions } = parts
-  const before = nonces.losses()
-  const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
-  const transaction = await transactions.prepare(intents, {
-    nonce,
-    ...(maxFee !== undefined && { maxFee }),
-  })
-  return before === nonces.losses() ? transaction : prepare(parts, intents)
+  const maxFee = await spending.allowance()
+  return transactions.prepare(intents, { nonce, ...(maxFee !== undefined && { maxFee }) })
 }
 
 /**
@@ -253,13 +260,13 @@ export type LookTimer = {
   /** Call this when a node has answered a broadcast, because a look is then due. */
   answered(): void
   /**
-   * Call this when a plan was made.
+   * Call this when a send was planned.
    *
-   * @param isOnly Whether no other plan is in flight.
+   * @param isOnly Whether no other one is in flight.
    */
   planned(isOnly: boolean): void
   /**
-   * @param oldestMade When the oldest plan that is still in flight was signed; `undefined` = none
+   * @param oldestMade When the oldest send that is still in flight was signed; `undefined` = none
    * is.
    */
   looked(oldestMade: number | undefined): void

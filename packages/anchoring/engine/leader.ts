@@ -167,6 +167,7 @@ export function createLeader<L extends Leading>(
   return {
     account: () => term()?.account(),
     wake: () => term()?.arrived(0),
+    resume: async () => term()?.resume(),
 
     submit(intent, milliseconds, isNew = false) {
       deps.requested(intent)

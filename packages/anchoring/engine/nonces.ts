@@ -1,114 +1,74 @@
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import type { Plan } from '#promise/plan.ts'
-import type { Account, RegistryReader } from '#promise/ports.ts'
+import type { Account, Sends } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
 import { stuckAfterMs } from './replace.ts'
 
-/** How long a nonce may be missing before it counts as lost. Until then, the node may be behind. */
-const GAP_TIMEOUT_MS = 3_000
+/** The maximum number of nonces that are filled at once. */
+const MAX_FILLED = 100
 /** How long the nonce that was last read may be used. */
 const NONCE_TTL_MS = 250
-
-/** The maximum number of settled nonces that are remembered. */
-const MAX_REORG = 1_000
 
 /** Assigns the nonces of the account, in order and without gaps. */
 export type Nonces = {
   /** Reads the nonce after the newest block. */
   look(): Promise<number>
-  /**
-   * @returns The nonce of the next transaction. After a reorg the node may have put settled
-   * transactions back into its pool. The nonce then follows these and does not replace them.
-   */
+  /** @returns The nonce of the next transaction: after every send that is not final. */
   next(): Promise<number>
-  /** Reports that the nonces of these plans are used. A reorg may bring them back. */
-  settled(plans: readonly Plan[]): void
-  /** @returns How often nonces were lost, which invalidates nonces that were assigned before. */
-  losses(): number
   /**
-   * Abandons the plans in flight when the chain went back behind the first nonce in flight (a
-   * reorg, or a node that lost its state). None of them can be mined, unless the node still has the
-   * missing transactions in its pool.
+   * Finds a gap: the chain needs a nonce before the first one in flight, and no send that is not
+   * final has it. Its send was lost all the same, such as by a node that lost its state.
    *
    * @param next The nonce that was last read.
+   * @returns The nonces to fill.
    */
-  closeGap(next: number): Promise<void>
+  gap(next: number): Promise<number[]>
 }
 
-/** @param abandon Abandons plans, whose intents get new nonces. */
+/** State: the nonce that was last read, and since when there is a gap. */
 export function createNonces(deps: {
+  address: Hex
   account: Account
-  registry: RegistryReader
+  outbox: Pick<Sends, 'openNonces'>
   inFlight: InFlight
   blockTime: BlockTime
-  abandon: (plans: readonly Plan[]) => Promise<void>
   log: Log
 }): Nonces {
-  const { account, registry, inFlight, blockTime, abandon, log } = deps
+  const { address, account, outbox, inFlight, blockTime, log } = deps
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let gapSince: number | undefined
-  let losses = 0
-  /** The settled transactions that could have used a nonce, by nonce. */
-  const settled = new Map<number, Hex[]>()
-  /** Below this nonce, the transactions in the pool can never be mined. */
-  let stuckBelow = 0
 
   async function look(): Promise<number> {
     seen = { nonce: await account.nextNonce(), at: performance.now() }
     return seen.nonce
   }
 
-  /** @returns Whether a transaction that was settled with this nonce is back in the pool. */
-  async function isBack(nonce: number): Promise<boolean> {
-    for (const hash of settled.get(nonce) ?? []) if (await registry.isPooled(hash)) return true
-    return false
-  }
-
-  async function afterPool(): Promise<number> {
-    const next = await look()
-    if (next < stuckBelow || !(await isBack(next))) return next
-    return Math.max(next, await account.pooledNonce())
-  }
-
   return {
     look,
 
     async next() {
-      const last = inFlight.plans().at(-1)
-      if (last) return last.nonce + 1
-      const fresh = performance.now() - seen.at < NONCE_TTL_MS
-      return fresh ? seen.nonce : afterPool()
+      const isFresh = performance.now() - seen.at < NONCE_TTL_MS
+      const count = isFresh || inFlight.sends().length > 0 ? seen.nonce : await look()
+      const open = await outbox.openNonces(address, count)
+      const last = open.at(-1)
+      return last === undefined ? count : last + 1
     },
 
-    settled(plans) {
-      for (const { nonce, attempts } of plans) {
-        settled.set(
-          nonce,
-          attempts.map(({ hash }) => hash),
-        )
-        settled.delete(nonce - MAX_REORG)
-      }
-    },
-
-    losses: () => losses,
-
-    async closeGap(next) {
-      const [first] = inFlight.plans()
+    async gap(next) {
+      const [first] = inFlight.sends()
       if (first === undefined || first.nonce <= next) {
         gapSince = undefined
-        return
+        return []
       }
       gapSince ??= performance.now()
-      if (performance.now() - gapSince < GAP_TIMEOUT_MS) return
-      const waited = performance.now() - gapSince
-      if (waited < stuckAfterMs(blockTime) && (await isBack(next))) return
-      gapSince = undefined
-      stuckBelow = first.nonce
-      losses++
-      log.warn('nonces_lost', { from: next, to: first.nonce })
-      await abandon([...inFlight.plans()])
+      if (performance.now() - gapSince < stuckAfterMs(blockTime)) return []
+      const open = new Set(await outbox.openNonces(address, next))
+      const missing: number[] = []
+      for (let nonce = next; nonce < first.nonce && missing.length < MAX_FILLED; nonce++)
+        if (!open.has(nonce)) missing.push(nonce)
+      if (missing.length > 0) log.warn('nonces_lost', { from: next, to: first.nonce })
+      return missing
     },
   }
 }

@@ -1,12 +1,18 @@
 import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
-import { settledBy } from '#promise/anchoring.ts'
 import { asIssueError, IssueError } from '#promise/errors.ts'
-import { type Intent, keyOfIntent, type WaitingIntent } from '#promise/intent.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
 import { outcomesOf } from '#promise/outcome.ts'
-import { type Account, type Backlog, MAX_HOLD_MS, type RegistryReader } from '#promise/ports.ts'
+import {
+  type Account,
+  MAX_HOLD_MS,
+  type Queue,
+  type RegistryReader,
+  type Sender,
+} from '#promise/ports.ts'
 import { isWholeBatch } from '#promise/record.ts'
+import type { Waiting } from '#promise/send.ts'
 import type { Lane } from './lane.ts'
 import type { Arrivals } from './schedule.ts'
 import type { Conclude, Waiters } from './waiters.ts'
@@ -25,7 +31,10 @@ const MIN_HOLD_MS = 3_000
 const DOOR = { minMs: 2_000, maxMs: 60_000 }
 
 /** The account that sends. */
-export type Sender = { lane: Pick<Lane, 'account' | 'plan'>; account: Pick<Account, 'assertReady'> }
+export type SendingSeat = {
+  lane: Pick<Lane, 'account' | 'plan'>
+  account: Pick<Account, 'assertReady'>
+}
 
 /** Makes transactions of waiting intents, and holds those back that the chain refuses. */
 export type Planner = {
@@ -38,9 +47,9 @@ export type Planner = {
    *
    * @throws {IssueError} the reason why none can be made at the moment. Everything waits on.
    */
-  run(sender: Sender, isDue: () => boolean): Promise<void>
+  run(seat: SendingSeat, isDue: () => boolean): Promise<void>
   /** Plans one transaction, due or not. Rejects as `run`. */
-  runOnce(sender: Sender): Promise<void>
+  runOnce(seat: SendingSeat): Promise<void>
   /** @returns Why no documents can be issued while the issuer is closed; `undefined` when it is not. */
   closed(): IssueError | undefined
   /** Looks whether a closed issuer is open again, if that is due. */
@@ -50,7 +59,9 @@ export type Planner = {
 export type PlannerDeps = {
   arrivals: Arrivals
   registry: RegistryReader
-  backlog: Backlog
+  queue: Queue
+  /** The accounts of the only gateway; see `Sender`. */
+  own: Sender['own']
   conclude: Conclude
   postpone: Waiters['postpone']
   /** Counts the intents of a new transaction. */
@@ -65,35 +76,35 @@ export type PlannerDeps = {
  * closed issuer, and the newest intent at the start.
  */
 export function createPlanner(deps: PlannerDeps): Planner {
-  const { arrivals, backlog, log, maxBatch = MAX_BATCH } = deps
+  const { arrivals, queue, log, maxBatch = MAX_BATCH } = deps
   let limit = maxBatch
   /** Intents up to this one may be on the chain: an earlier leader may have sent them. */
   let uncertainUpTo = 0
   /** Set while the issuer is closed; `lookAt` is a time of `performance.now()`. */
   let door: { error: IssueError; pause: number; lookAt: number } | undefined
 
-  async function planOne(sender: Sender): Promise<boolean> {
+  async function planOne(seat: SendingSeat): Promise<boolean> {
     const before = { ...arrivals }
     arrivals.count = 0
-    let group: WaitingIntent[] = []
+    let group: Waiting[] = []
     let left = before.count
     try {
-      const { account } = sender.lane
-      const window = await backlog.next(account, { now: clock.now(), limit: WINDOW })
+      const sender = { account: seat.lane.account, own: deps.own }
+      const window = await queue.next(sender, { now: clock.now(), limit: WINDOW })
       group = nextGroup(window, limit)
       left = window.length - group.length
       if (group.length === 0) return false
       const absent = await stillAbsent(deps, group, unsureOf(group, before.since))
       if (absent.length > 0) {
-        await sender.lane.plan(absent)
+        await seat.lane.plan(absent)
         deps.planned(absent.length)
-        if (door && absent[0]?.kind === 'issue') await openDoor()
+        if (door && absent[0]?.intent.kind === 'issue') await openDoor()
       }
       limit = Math.min(limit * 2, maxBatch)
       return true
     } catch (error) {
       left += group.length
-      await refused(sender, group, asIssueError(error))
+      await refused(seat, group, asIssueError(error))
       return false
     } finally {
       arrivals.gatheringSince = performance.now()
@@ -104,10 +115,10 @@ export function createPlanner(deps: PlannerDeps): Planner {
     }
   }
 
-  function unsureOf(group: readonly WaitingIntent[], since: number): WaitingIntent[] {
+  function unsureOf(group: readonly Waiting[], since: number): Waiting[] {
     const isOld = performance.now() - since >= CERTAIN_MS
-    return group.filter(({ intent, id, tries, wasCarried }) => {
-      if (intent.kind === 'issue') return isOld || wasCarried || tries > 0 || id <= uncertainUpTo
+    return group.filter(({ intent, place, tries, wasSent }) => {
+      if (intent.kind === 'issue') return isOld || wasSent || tries > 0 || place <= uncertainUpTo
       // The registry skips a repeated change of a document, but refuses that of a whole batch.
       return tries > 0 && isWholeBatch(intent)
     })
@@ -115,8 +126,8 @@ export function createPlanner(deps: PlannerDeps): Planner {
 
   /** Handles intents for which no transaction could be made. */
   async function refused(
-    { account }: Sender,
-    group: readonly WaitingIntent[],
+    { account }: SendingSeat,
+    group: readonly Waiting[],
     error: IssueError,
   ): Promise<void> {
     // Another session goes on with them, and their requests wait for it.
@@ -138,22 +149,23 @@ export function createPlanner(deps: PlannerDeps): Planner {
     limit = maxBatch
     if (first === undefined) return
     // No chain accepts the release of a document that somebody has revoked.
-    const [intent] = await stillAbsent(deps, group, group)
-    if (intent === undefined) return
-    log.error('intent_held_back', { key: keyOfIntent(intent), error: error.message })
-    deps.postpone((one) => keyOfIntent(one) === keyOfIntent(intent))
+    const [waiting] = await stillAbsent(deps, group, group)
+    if (waiting === undefined) return
+    const key = keyOfIntent(waiting.intent)
+    log.error('intent_held_back', { key, error: error.message })
+    deps.postpone((one) => keyOfIntent(one) === key)
     const tries = first.tries + 1
-    await backlog.hold([intent], tries, clock.now() + holdFor(tries))
+    await queue.hold([waiting], tries, clock.now() + holdFor(tries))
   }
 
   async function closeDoor(error: IssueError): Promise<void> {
     limit = maxBatch
     if (!door) {
       door = { error: new IssueError('registry_refused', 'the issuer is closed', error), ...soon() }
-      log.warn('issuer_closed', await backlog.count(clock.now(), WINDOW))
+      log.warn('issuer_closed', await queue.count(clock.now(), WINDOW))
     }
     deps.postpone(({ kind }) => kind === 'issue')
-    await backlog.holdIssues(clock.now() + MAX_HOLD_MS)
+    await queue.holdIssues(clock.now() + MAX_HOLD_MS)
   }
 
   async function openDoor(): Promise<void> {
@@ -163,7 +175,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
   }
 
   async function letIssuesGo(): Promise<void> {
-    await backlog.holdIssues(null)
+    await queue.holdIssues(null)
     arrivals.count += 1
   }
 
@@ -173,19 +185,19 @@ export function createPlanner(deps: PlannerDeps): Planner {
     },
 
     async start() {
-      uncertainUpTo = await backlog.newest()
+      uncertainUpTo = await queue.newest()
       // The issuer may have been opened while nobody led.
       await letIssuesGo()
     },
 
-    async run(sender, isDue) {
+    async run(seat, isDue) {
       const until = performance.now() + TOGETHER_MS
       let goOn = isDue()
-      while (goOn) goOn = (await planOne(sender)) && isDue() && performance.now() < until
+      while (goOn) goOn = (await planOne(seat)) && isDue() && performance.now() < until
     },
 
-    async runOnce(sender) {
-      await planOne(sender)
+    async runOnce(seat) {
+      await planOne(seat)
     },
 
     closed: () => door?.error,
@@ -204,32 +216,33 @@ export function createPlanner(deps: PlannerDeps): Planner {
  * is then not sent again. Above all, a distrusted document must not be issued again.
  *
  * @param unsure Those that may be on the chain.
- * @returns The intents that must still be sent.
+ * @returns Those that must still be sent.
  */
 async function stillAbsent(
-  { registry, backlog, conclude }: PlannerDeps,
-  group: readonly WaitingIntent[],
-  unsure: readonly WaitingIntent[],
-): Promise<Intent[]> {
-  const intents = group.map(({ intent }) => intent)
-  if (unsure.length === 0) return intents
-  const asked = unsure.map(({ intent }) => intent)
-  const outcomes = await outcomesOf(registry, asked)
-  const decided = asked.flatMap((intent, i) => {
+  { registry, queue, conclude }: PlannerDeps,
+  group: readonly Waiting[],
+  unsure: readonly Waiting[],
+): Promise<readonly Waiting[]> {
+  if (unsure.length === 0) return group
+  const outcomes = await outcomesOf(
+    registry,
+    unsure.map(({ intent }) => intent),
+  )
+  const decided = unsure.flatMap((waiting, i) => {
     const outcome = outcomes[i]
-    return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
+    return outcome && outcome.status !== 'absent' ? [{ ...waiting, outcome }] : []
   })
-  if (decided.length > 0) await backlog.resolve(settledBy(asked, outcomes))
-  const done = new Set(decided.map(({ intent }) => intent))
+  if (decided.length > 0) await queue.resolve(decided)
   for (const { intent, outcome } of decided) conclude(intent, outcome)
-  return intents.filter((intent) => !done.has(intent))
+  const done = new Set(decided.map(({ place }) => place))
+  return group.filter(({ place }) => !done.has(place))
 }
 
 /**
  * @param window The oldest intents that may go, in order.
  * @returns The first, and those after it that can share its transaction.
  */
-function nextGroup(window: readonly WaitingIntent[], limit: number): WaitingIntent[] {
+function nextGroup(window: readonly Waiting[], limit: number): Waiting[] {
   const [first] = window
   if (first === undefined) return []
   return window.filter(({ intent }) => goTogether(first.intent, intent)).slice(0, limit)

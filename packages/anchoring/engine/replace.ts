@@ -1,12 +1,10 @@
 import type { Log } from '#base/log.ts'
 import { asIssueError } from '#promise/errors.ts'
-import type { Intent } from '#promise/intent.ts'
-import type { Plan, SignedTransaction } from '#promise/plan.ts'
-import type { Blocks, Plans, Transactions } from '#promise/ports.ts'
+import type { Blocks, Sends, Transactions } from '#promise/ports.ts'
+import { carriedBy, type Member, type Send, type SignedTransaction } from '#promise/send.ts'
 import type { BlockTime } from './block-time.ts'
 import type { InFlight, Sending } from './in-flight.ts'
 import type { Spending } from './spending.ts'
-import type { Conclude } from './waiters.ts'
 
 /** The time between broadcasts of the same bytes, until the chain shows the transaction. */
 export const REBROADCAST_INTERVAL_MS = 5_000
@@ -40,11 +38,9 @@ type ReplacingDeps = {
   inFlight: InFlight
   transactions: Transactions
   blocks: Blocks
-  outbox: Plans
+  outbox: Pick<Sends, 'replace'>
   spending: Spending
   blockTime: BlockTime
-  /** Receives the intents that a replacement no longer carries. */
-  conclude: Conclude
   log: Log
 }
 
@@ -52,35 +48,36 @@ export function createReplacing(deps: ReplacingDeps): Replacing {
   const { inFlight, transactions, blocks, spending, blockTime } = deps
 
   /** @param replaced The transaction to outbid; absent = no node accepted one. */
-  const replace = (plan: Plan, intents: readonly Intent[], replaced?: SignedTransaction) =>
-    spending.inTurn(() => replaceNow(deps, plan, intents, replaced))
+  const replace = (send: Send, carried: readonly Member[], replaced?: SignedTransaction) =>
+    spending.inTurn(() => replaceNow(deps, send, carried, replaced))
 
   async function replaceStuck(): Promise<boolean> {
-    const [plan] = inFlight.plans()
-    const newest = plan?.attempts.at(-1)
-    if (!plan || !newest) return false
-    const sending = inFlight.sendingOf(plan)
+    const [send] = inFlight.sends()
+    const newest = send?.attempts.at(-1)
+    if (!send || !newest) return false
+    const sending = inFlight.sendingOf(send)
+    const carried = carriedBy(send)
     const age = performance.now() - sending.made
     if (!sending.taken) {
-      // It would be refused again, while fewer intents need less gas and cost less.
-      const split = isRefused(sending) && plan.intents.length > 1
-      if (split) return age >= SPLIT_TIMEOUT_MS && replace(plan, half(plan.intents))
-      return (await isRetryDue(transactions, sending, newest)) && retry(plan, sending)
+      // It would be refused again, while fewer need less gas and cost less.
+      const split = isRefused(sending) && carried.length > 1
+      if (split) return age >= SPLIT_TIMEOUT_MS && replace(send, half(carried))
+      return (await isRetryDue(transactions, sending, newest)) && retry(send, sending)
     }
     const stuckAfter = stuckAfterMs(blockTime)
     if (age < stuckAfter || !(await isPassedOver(blocks, sending))) return false
     // Even if it pays enough, it may not fit in a block. It is then replaced later.
     const isOverdue = age >= 2 * stuckAfter
     if (!isOverdue && (await transactions.meetsCurrentFee(newest))) return false
-    return replace(plan, plan.intents, newest)
+    return replace(send, carried, newest)
   }
 
   /**
    * Does not raise the fee of a transaction that no node accepted, for example for lack of funds,
    * because only the fee would grow.
    */
-  async function retry(plan: Plan, sending: Sending): Promise<boolean> {
-    const isAnother = await replace(plan, plan.intents)
+  async function retry(send: Send, sending: Sending): Promise<boolean> {
+    const isAnother = await replace(send, carriedBy(send))
     sending.retries++
     sending.retried = performance.now()
     return isAnother
@@ -111,53 +108,49 @@ async function isPassedOver(blocks: Blocks, sending: Sending): Promise<boolean> 
 
 /** @returns Whether there is a new attempt to send. */
 async function replaceNow(
-  { inFlight, outbox, log, conclude, ...deps }: ReplacingDeps,
-  plan: Plan,
-  intents: readonly Intent[],
+  { inFlight, outbox, log, ...deps }: ReplacingDeps,
+  send: Send,
+  wanted: readonly Member[],
   replaced?: SignedTransaction,
 ): Promise<boolean> {
-  const { transaction, carried } = await prepare(deps, plan, intents, replaced)
-  if (transaction.hash === plan.attempts.at(-1)?.hash) return false
-  const next = await outbox.replace(plan, transaction, carried)
-  inFlight.replace(next)
-  Object.assign(inFlight.sendingOf(plan), {
+  const { transaction, carried } = await prepare(deps, send, wanted, replaced)
+  if (transaction.hash === send.attempts.at(-1)?.hash) return false
+  inFlight.replace(await outbox.replace(send, transaction, carried))
+  Object.assign(inFlight.sendingOf(send), {
     sent: Number.NEGATIVE_INFINITY,
     made: performance.now(),
     block: undefined,
     failure: undefined,
   })
-  const stay = new Set(carried)
-  const left = plan.intents.filter((intent) => !stay.has(intent))
-  log.info('transaction_replaced', {
-    nonce: plan.nonce,
-    hash: transaction.hash,
-    left: left.length,
-  })
-  for (const intent of left) conclude(intent, { status: 'absent' })
+  const left = send.members.length - carried
+  log.info('transaction_replaced', { nonce: send.nonce, hash: transaction.hash, left })
   return true
 }
 
-/** Makes another transaction for the nonce of a plan, with as many of its intents as fit. */
+/** Makes another transaction for the nonce of a send, with as many of its members as fit. */
 async function prepare(
   deps: Pick<ReplacingDeps, 'transactions' | 'spending'>,
-  plan: Plan,
-  intents: readonly Intent[],
+  send: Send,
+  wanted: readonly Member[],
   replaced?: SignedTransaction,
-): Promise<{ transaction: SignedTransaction; carried: readonly Intent[] }> {
-  const maxFee = await deps.spending.allowance(plan)
-  const planned = plan.attempts.at(-1)
+): Promise<{ transaction: SignedTransaction; carried: number }> {
+  const maxFee = await deps.spending.allowance(send)
+  const planned = send.attempts.at(-1)
   try {
-    const transaction = await deps.transactions.prepare(intents, {
-      nonce: plan.nonce,
-      ...(planned && { planned }),
-      ...(maxFee !== undefined && { maxFee }),
-      ...(replaced && { replaced }),
-    })
-    return { transaction, carried: intents }
+    const transaction = await deps.transactions.prepare(
+      wanted.map(({ intent }) => intent),
+      {
+        nonce: send.nonce,
+        ...(planned && { planned }),
+        ...(maxFee !== undefined && { maxFee }),
+        ...(replaced && { replaced }),
+      },
+    )
+    return { transaction, carried: wanted.length }
   } catch (cause) {
     const error = asIssueError(cause)
-    if (error.code !== 'too_large' || intents.length === 1) throw error
-    return prepare(deps, plan, half(intents), replaced)
+    if (error.code !== 'too_large' || wanted.length <= 1) throw error
+    return prepare(deps, send, half(wanted), replaced)
   }
 }
 
@@ -172,6 +165,6 @@ function isRefused({ failure }: Sending): boolean {
   return failure?.code === 'registry_refused'
 }
 
-function half(intents: readonly Intent[]): readonly Intent[] {
-  return intents.slice(0, Math.ceil(intents.length / 2))
+function half(members: readonly Member[]): readonly Member[] {
+  return members.slice(0, Math.ceil(members.length / 2))
 }

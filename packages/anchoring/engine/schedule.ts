@@ -49,7 +49,7 @@ export type Arrivals = {
 export function createSchedule(deps: {
   arrivals: Arrivals
   /** The transactions in flight of the account that gets the next one. */
-  inFlight: () => Pick<InFlight, 'plans' | 'sendingOf' | 'roundTrip'>
+  inFlight: () => Pick<InFlight, 'sends' | 'sendingOf' | 'roundTrip'>
   blockTime: Pick<BlockTime, 'interval'>
   /** @returns The number of intents that fill the next transaction. */
   batchLimit: () => number
@@ -59,7 +59,7 @@ export function createSchedule(deps: {
   /** @returns The milliseconds for which intents still gather. */
   function gathering(): number {
     const inFlight = deps.inFlight()
-    const [oldest] = inFlight.plans()
+    const [oldest] = inFlight.sends()
     const load = {
       gatheringSince: arrivals.gatheringSince,
       oldestMade: oldest && inFlight.sendingOf(oldest).made,
@@ -68,7 +68,7 @@ export function createSchedule(deps: {
     return dueAt(load, blockTime.interval()) - performance.now()
   }
 
-  const freeLanes = () => MAX_IN_FLIGHT - deps.inFlight().plans().length
+  const freeLanes = () => MAX_IN_FLIGHT - deps.inFlight().sends().length
 
   return {
     isDue() {

@@ -55,7 +55,7 @@ type SeatsDeps = {
 export type Seats = ReturnType<typeof createSeats>
 
 export const hasInFlight = (seat: Seat | undefined): boolean =>
-  (seat?.lane.inFlight.plans().length ?? 0) > 0
+  (seat?.lane.inFlight.sends().length ?? 0) > 0
 
 /** State: the seats, and which of them is active. */
 export function createSeats(deps: SeatsDeps, timing: SeatTiming) {
@@ -92,7 +92,7 @@ export function createSeats(deps: SeatsDeps, timing: SeatTiming) {
     if (seat.isPrepared) return
     if (!(await leading.alsoTake(lockOfAccount(lane.account))))
       throw new IssueError('account_shared', 'a command sends transactions with this account')
-    const own = new Set(lane.inFlight.plans().map(({ nonce }) => nonce))
+    const own = new Set(lane.inFlight.sends().map(({ nonce }) => nonce))
     foreign.begin(await waitForForeign({ account, own, log }))
     seat.isPrepared = true
   }

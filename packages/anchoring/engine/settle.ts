@@ -1,8 +1,8 @@
 import type { Hex } from '#document/hex.ts'
-import { ABSENT, type Outcome, settledBy } from '#promise/anchoring.ts'
-import { outcomesOfPlans } from '#promise/outcome.ts'
-import type { Plan } from '#promise/plan.ts'
-import type { Plans, RegistryReader } from '#promise/ports.ts'
+import { ABSENT, type Outcome } from '#promise/anchoring.ts'
+import { outcomesOfSends, usedIn } from '#promise/outcome.ts'
+import type { Blocks, RegistryReader, Sends } from '#promise/ports.ts'
+import type { Send, UsedIn } from '#promise/send.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
@@ -11,10 +11,10 @@ import type { Conclude } from './waiters.ts'
 /** How long a node may contradict itself before that counts as an outage. */
 const UNCLEAR_TIMEOUT_MS = 2_000
 
-/** Settles plans: reads the outcomes of their intents, reports them, and writes them to disk. */
+/** Settles sends: reads the outcomes of their members, reports them, and writes them to disk. */
 export type Settling = {
   /**
-   * Settles all plans whose nonce is used, whichever transaction used it.
+   * Settles all sends whose nonce is used, whichever transaction used it.
    *
    * @param next The nonce after the newest block.
    * @returns Whether all of them are settled. Right after a block, nodes may contradict themselves
@@ -23,54 +23,64 @@ export type Settling = {
    * @throws {IssueError} when that takes too long.
    */
   settle(next: number): Promise<boolean>
-  /** Gives up plans that can no longer be mined, and queues their intents again. */
-  abandon(plans: readonly Plan[]): Promise<void>
 }
 
 type SettlingDeps = {
   inFlight: InFlight
   registry: RegistryReader
-  outbox: Plans
+  blocks: Blocks
+  outbox: Pick<Sends, 'settle'>
   blockTime: BlockTime
-  foreign: Pick<ForeignWatch, 'suspect' | 'abandoned'>
-  /** @returns The wei that a plan cost, or may still cost. */
-  costOf: (plan: Plan) => Promise<bigint>
+  foreign: Pick<ForeignWatch, 'suspect'>
+  /** @returns The wei that a send cost, or may still cost. */
+  costOf: (send: Send) => Promise<bigint>
   conclude: Conclude
-  /** Called with plans whose outcome is on disk. */
-  noted: (plans: readonly Plan[]) => void
-  /** Called when an outcome could not be written: the plans must be read and settled again. */
+  /** Called with sends whose outcome is on disk. */
+  noted: (sends: readonly Send[]) => void
+  /** Called when an outcome could not be written: the sends must be read and settled again. */
   failed: (error: unknown) => void
 }
+
+/** A send with the outcomes of its members, in their order. */
+type Settled = { send: Send; outcomes: readonly Outcome[]; place: UsedIn }
 
 export function createSettling(deps: SettlingDeps): Settling {
   const { inFlight, registry, blockTime, foreign, conclude } = deps
   let unclearSince: number | undefined
 
-  async function trySettling(used: readonly Plan[]): Promise<unknown> {
+  async function trySettling(used: readonly Send[]): Promise<unknown> {
     try {
       await settleAll(used)
       return undefined
     } catch (error) {
       if (used.length === 1) return error
-      // An error of one plan must not keep the others from being settled.
-      const settled = await Promise.allSettled(used.map((plan) => settleAll([plan])))
+      // An error of one send must not keep the others from being settled.
+      const settled = await Promise.allSettled(used.map((send) => settleAll([send])))
       return settled.find((one) => one.status === 'rejected')?.reason
     }
   }
 
-  async function settleAll(used: readonly Plan[]): Promise<void> {
-    const outcomes = await outcomesOfPlans(registry, used)
-    // An anchored intent needs no write to stay anchored, so it is answered before the disk.
-    concludeAll(conclude, used, outcomes, (outcome) => outcome.status === 'anchored')
-    for (const plan of used) blockTime.included(inFlight.sendingOf(plan).made)
-    foreign.suspect(unseenOf(used, outcomes))
+  async function settleAll(used: readonly Send[]): Promise<void> {
+    const outcomes = await outcomesOfSends(registry, used)
+    const settled = await Promise.all(
+      used.map(async (send, i) => {
+        const own = outcomes[i] ?? []
+        return { send, outcomes: own, place: await usedIn(deps, send, own) }
+      }),
+    )
+    // What is anchored needs no write to stay so, and is answered before the disk.
+    for (const one of settled) concludeSome(conclude, one, ({ status }) => status === 'anchored')
+    for (const send of used) blockTime.included(inFlight.sendingOf(send).made)
+    foreign.suspect(
+      settled.filter(({ place }) => place.transactionHash === null).map(({ send }) => send),
+    )
     inFlight.leave(used)
-    writeAll(deps, used, outcomes).catch(deps.failed)
+    writeAll(deps, settled).catch(deps.failed)
   }
 
   return {
     async settle(next) {
-      const used = inFlight.plans().filter(({ nonce }) => nonce < next)
+      const used = inFlight.sends().filter(({ nonce }) => nonce < next)
       const error = used.length === 0 ? undefined : await trySettling(used)
       if (error === undefined) {
         unclearSince = undefined
@@ -80,70 +90,34 @@ export function createSettling(deps: SettlingDeps): Settling {
       if (performance.now() - unclearSince >= UNCLEAR_TIMEOUT_MS) throw error
       return false
     },
-
-    async abandon(plans) {
-      foreign.abandoned(plans)
-      for (const plan of plans) {
-        const nothing = { anchored: [], gone: [] }
-        // Its transaction may be in a pool and be mined once the gap is closed.
-        await deps.outbox.settle(plan, nothing, await deps.costOf(plan))
-        inFlight.drop([plan])
-        concludeAll(conclude, [plan], [], () => true)
-      }
-    },
   }
 }
 
-/** Writes the outcomes of plans, and concludes the intents whose answers had to wait for this. */
+/** Writes the outcomes of sends, and concludes what had to wait for this. */
 async function writeAll(
   { inFlight, outbox, costOf, conclude, noted }: SettlingDeps,
-  used: readonly Plan[],
-  outcomes: readonly Outcome[],
+  settled: readonly Settled[],
 ): Promise<void> {
-  const rest = [...outcomes]
   await Promise.all(
-    used.map(async (plan) => {
-      const ofPlan = rest.splice(0, plan.intents.length)
-      await outbox.settle(plan, settledBy(plan.intents, ofPlan), await costOf(plan))
-    }),
+    settled.map(async ({ send, outcomes, place }) =>
+      outbox.settle(send, outcomes, place, await costOf(send)),
+    ),
   )
-  inFlight.drop(used)
-  concludeAll(conclude, used, outcomes, (outcome) => outcome.status !== 'anchored')
-  noted(used)
+  const sends = settled.map(({ send }) => send)
+  inFlight.drop(sends)
+  for (const one of settled) concludeSome(conclude, one, ({ status }) => status !== 'anchored')
+  noted(sends)
 }
 
-/**
- * @param outcomes The outcomes of the intents of these plans, in the same order.
- * @param which Selects the outcomes to conclude with now.
- */
-function concludeAll(
+/** @param which Selects the outcomes to conclude with now. */
+function concludeSome(
   conclude: Conclude,
-  plans: readonly Plan[],
-  outcomes: readonly Outcome[],
+  { send, outcomes }: Pick<Settled, 'send' | 'outcomes'>,
   which: (outcome: Outcome) => boolean,
 ): void {
-  const transactions = hashesOf(plans)
-  const intents = plans.flatMap((plan) => plan.intents)
-  intents.forEach((intent, i) => {
+  const transactions = new Set<Hex>(send.attempts.map(({ hash }) => hash))
+  send.members.forEach(({ intent }, i) => {
     const outcome = outcomes[i] ?? ABSENT
     if (which(outcome)) conclude(intent, outcome, transactions)
   })
-}
-
-/**
- * @param outcomes The outcomes of the intents of these plans, in the same order.
- * @returns The plans whose outcomes name none of their own transactions.
- */
-function unseenOf(plans: readonly Plan[], outcomes: readonly Outcome[]): Plan[] {
-  const rest = [...outcomes]
-  return plans.filter((plan) => {
-    const hashes = hashesOf([plan])
-    return !rest
-      .splice(0, plan.intents.length)
-      .some((one) => one.status === 'anchored' && hashes.has(one.transactionHash ?? '0x'))
-  })
-}
-
-function hashesOf(plans: readonly Plan[]): Set<Hex> {
-  return new Set(plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)))
 }

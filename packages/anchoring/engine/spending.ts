@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { larger, smaller } from '#base/wei.ts'
-import type { Plan } from '#promise/plan.ts'
 import type { FeeLog, RegistryReader } from '#promise/ports.ts'
+import type { Send } from '#promise/send.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -15,37 +15,37 @@ export type FeeCaps = {
 /** Keeps spending under the caps, also across restarts. */
 export type Spending = {
   /**
-   * @param replaced The plan whose transactions it would replace, because only one of them can be
+   * @param replaced The send whose transactions it would replace, because only one of them can be
    * mined.
    * @returns The maximum wei that the next transaction may cost; `undefined` = any fee.
    */
-  allowance(replaced?: Plan): Promise<bigint | undefined>
+  allowance(replaced?: Send): Promise<bigint | undefined>
   /**
    * Runs work that reads the allowance and makes a transaction with it, one after another, because
    * two transactions must not use the same allowance.
    */
   inTurn<T>(work: () => Promise<T>): Promise<T>
-  /** @returns The wei that a settled plan cost, or its maximum cost if the real one is unknown. */
-  costOf(plan: Plan): Promise<bigint>
+  /** @returns The wei that a settled send cost, or its maximum cost if the real one is unknown. */
+  costOf(send: Send): Promise<bigint>
   /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
   lastHour(): Promise<bigint>
 }
 
-/** @param plans Returns the plans whose cost is not in the log yet. */
+/** @param sends Returns the sends whose cost is not in the log yet. */
 export function createSpending(
   caps: FeeCaps,
   fees: FeeLog,
   registry: RegistryReader,
-  plans: () => readonly Plan[],
+  sends: () => readonly Send[],
 ): Spending {
   let turn: Promise<unknown> = Promise.resolve()
 
   async function lastHour(): Promise<bigint> {
-    // This is read before the log, so that a plan that settles in between counts twice instead of
+    // This is read before the log, so that a send that settles in between counts twice instead of
     // not at all.
-    const unnoted = plans()
+    const unnoted = sends()
     const settled = await fees.feesSince(clock.now() - HOUR_MS)
-    return unnoted.reduce((sum, plan) => sum + maxCostOf(plan), settled)
+    return unnoted.reduce((sum, send) => sum + maxCostOf(send), settled)
   }
 
   return {
@@ -65,19 +65,19 @@ export function createSpending(
       return done
     },
 
-    async costOf(plan) {
+    async costOf(send) {
       if (caps.hour === undefined) return 0n
-      for (const { hash } of plan.attempts.toReversed()) {
+      for (const { hash } of send.attempts.toReversed()) {
         const receipt = await registry.receiptOf(hash).catch(() => undefined)
         // A node that reports more is wrong.
-        if (receipt?.fee !== undefined) return smaller(receipt.fee, maxCostOf(plan))
+        if (receipt?.fee !== undefined) return smaller(receipt.fee, maxCostOf(send))
       }
-      return maxCostOf(plan)
+      return maxCostOf(send)
     },
   }
 }
 
-/** Only one transaction of a plan can be mined. */
-function maxCostOf({ attempts }: Plan): bigint {
+/** Only one transaction of a send can be mined. */
+function maxCostOf({ attempts }: Send): bigint {
   return attempts.map(({ gasLimit, maxFeePerGas }) => gasLimit * maxFeePerGas).reduce(larger, 0n)
 }

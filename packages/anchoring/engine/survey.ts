@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import type { Hex } from '#document/hex.ts'
-import type { Backlog } from '#promise/ports.ts'
+import type { Queue } from '#promise/ports.ts'
 
 /** Waiting intents are counted up to this number. */
 export const MAX_WAITING = 20_000
@@ -14,13 +14,13 @@ export type Survey = {
   planned(count: number): void
   /** @returns How many wait, and how many are held back after a refusal. */
   waiting(): { queued: number; refused: number }
-  /** Accounts that alone may send some of what waits; see `Backlog`. */
+  /** Accounts that alone may send some of what waits; see `Queue`. */
   carriers(): readonly Hex[]
 }
 
 /** State: the last count, and what came and went since. */
 export function createSurvey(
-  backlog: Pick<Backlog, 'count' | 'carriers'>,
+  queue: Pick<Queue, 'count' | 'carriers'>,
   hasOtherAccounts: boolean,
 ): Survey {
   let counted = { queued: 0, held: 0 }
@@ -29,10 +29,10 @@ export function createSurvey(
 
   return {
     async take() {
-      counted = await backlog.count(clock.now(), MAX_WAITING + 1)
+      counted = await queue.count(clock.now(), MAX_WAITING + 1)
       change = 0
       const { queued, held } = counted
-      carriers = queued + held > 0 && hasOtherAccounts ? await backlog.carriers() : []
+      carriers = queued + held > 0 && hasOtherAccounts ? await queue.carriers() : []
       return queued
     },
     added(count) {

@@ -5,7 +5,8 @@ import type { Outcome } from '#promise/anchoring.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Lock } from '#promise/lock.ts'
-import type { Account, Backlog, FeeLog, Plans, RegistryReader } from '#promise/ports.ts'
+import type { Account, FeeLog, Queue, RegistryReader, Sends } from '#promise/ports.ts'
+import { intentsOf } from '#promise/send.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -22,7 +23,7 @@ export type Leading = Lock & {
   alsoTake(name: string): Promise<boolean>
   /** @returns Whether another gateway could lead. */
   hasRival(): Promise<boolean>
-  outbox: Backlog & Plans & FeeLog
+  outbox: Queue & Sends & FeeLog
   /** Tells the other gateways. */
   tell(state: LeaderState): Promise<void>
 }
@@ -84,6 +85,8 @@ const WAITERS_INTERVAL_MS = 5_000
 export type Term = {
   /** Takes over what was left. */
   start(): Promise<void>
+  /** Goes on with what the database has in flight. */
+  resume(): Promise<void>
   /** Chooses the first account that can send. The loop does so too, beside everything else. */
   choose(): Promise<void>
   /** Anchors what waits. Resolves when the term is over: stopped, lost, or left to a rival. */
@@ -114,6 +117,8 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
   const { waiters, blockTime, log } = deps
   const { outbox } = leading
   const nap = createNap()
+  /** See `Sender`. */
+  const own = deps.isSole ? [...deps.accounts.keys()] : undefined
   const seats = createSeats({ ...deps, leading, laneOf, chosen: nap.wake }, timing)
   const survey = createSurvey(outbox, deps.accounts.size > 1)
   const arrivals: Arrivals = { count: 0, since: 0, gatheringSince: 0 }
@@ -130,7 +135,8 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
   const planner = createPlanner({
     arrivals,
     registry: anyRegistry(deps),
-    backlog: outbox,
+    queue: outbox,
+    own,
     conclude,
     postpone: waiters.postpone,
     planned(intents) {
@@ -140,13 +146,19 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     log,
     ...(deps.maxBatch !== undefined && { maxBatch: deps.maxBatch }),
   })
-  const nothing = { plans: () => [], sendingOf: never, roundTrip: () => Number.POSITIVE_INFINITY }
+  const nothing = { sends: () => [], sendingOf: never, roundTrip: () => Number.POSITIVE_INFINITY }
   const schedule = createSchedule({
     arrivals,
     inFlight: () => seats.active()?.lane.inFlight ?? nothing,
     blockTime,
     batchLimit: () => planner.limit,
   })
+
+  /** Goes on with what is in flight, perhaps again after a reorg. */
+  async function resume(): Promise<void> {
+    for (const send of await outbox.inFlight()) seats.of(send.account).lane.restore([send])
+    nap.wake()
+  }
 
   const isStopping = () => stopBy !== Number.POSITIVE_INFINITY
   const untilStop = () => Math.max(0, stopBy - performance.now())
@@ -172,27 +184,21 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     if (!hasInFlight(seats.active()) || mayPlan()) nap.wake()
   }
 
-  /** Frees what earlier accounts have left, if there is no other gateway that could have them. */
-  async function takeOver(): Promise<void> {
-    if (deps.isSole) await outbox.takeOver([...deps.accounts.keys()])
-  }
-
   function laneOf(address: Hex, ports: AccountPorts, foreign: ForeignWatch): Lane {
     return createLane({
       ...ports,
       address,
       foreign,
       outbox,
+      own,
       spending,
       blockTime,
       conclude,
       answered: nap.wake,
-      noted(plans) {
-        // A write that fails ends the session, and the next term takes over.
-        if (!deps.accounts.has(address)) takeOver().catch(() => {})
+      noted(sends) {
         // What waited for these may go now. Requests that came meanwhile are in the outbox.
         arrived(0)
-        void waiters.look(plans.flatMap(({ intents }) => intents))
+        void waiters.look(intentsOf(sends))
         nap.wake()
       },
       failed(error) {
@@ -276,7 +282,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     outage: errorOf(seats.outage()),
     isClosed: planner.closed() !== undefined,
     ...survey.waiting(),
-    inFlight: seats.all().reduce((sum, { lane }) => sum + lane.inFlight.plans().length, 0),
+    inFlight: seats.all().reduce((sum, { lane }) => sum + lane.inFlight.sends().length, 0),
     spentLastHour: String(spent),
   })
 
@@ -300,11 +306,11 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
 
   return {
     async start() {
-      for (const plan of await outbox.plans()) seats.of(plan.account).lane.restore([plan])
-      await takeOver()
+      await resume()
       await planner.start()
       await look()
     },
+    resume,
     choose: seats.choose,
     async run() {
       let failure: string | undefined

@@ -1,28 +1,27 @@
-import type { Hex } from '#document/hex.ts'
 import { type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
-import type { AnchorBlocks, Blocks } from '#promise/ports.ts'
+import type { Blocks, SentBlocks } from '#promise/ports.ts'
 
-/** The maximum number of blocks for one read and one write of the outbox. */
+/** The maximum number of blocks for one read and one write. */
 const MAX_BLOCKS = 500
 
-/** Finds out which blocks of anchored intents the chain still has. */
+/** Finds out which blocks of sends the chain still has. */
 export type BlockWatch = {
-  /** @returns Whether no intent waits for finality. */
+  /** @returns Whether no send waits for finality. */
   isIdle(): Promise<boolean>
   /**
    * Checks the blocks that were not yet seen on the chain, and the newest one that was. All seen
    * blocks belong to one chain, so as long as it has the newest, it has the others.
    *
-   * @param replaced Called for each block that the chain did not have at two polls, with the hash
-   * of the block that now has its number; `null` when there is none.
+   * @param replaced Called for each block that the chain did not have at two polls, and for those
+   * whose hash is unknown.
    */
-  poll(replaced: (block: BlockId, hash: Hex | null) => Promise<void>): Promise<void>
+  poll(replaced: (block: BlockId) => Promise<void>): Promise<void>
 }
 
 /** @param deps.signal Ends a poll early. */
 export function createBlockWatch(deps: {
   blocks: Pick<Blocks, 'blockHash'>
-  outbox: AnchorBlocks
+  outbox: Pick<SentBlocks, 'unseen' | 'newestSeen' | 'note'>
   signal: AbortSignal
 }): BlockWatch {
   const { blocks, outbox, signal } = deps
@@ -36,19 +35,18 @@ export function createBlockWatch(deps: {
   async function checkNew(
     some: readonly BlockId[],
     missed: ReadonlySet<string>,
-    replaced: (block: BlockId, hash: Hex | null) => Promise<void>,
+    replaced: (block: BlockId) => Promise<void>,
   ): Promise<BlockId[]> {
     const found: BlockId[] = []
     for (const block of some) {
       if (signal.aborted) return []
       const key = keyOfBlock(block)
-      // The hash is read before the records, so that it is never newer than they are.
       const hash = await blocks.blockHash(block.blockNumber)
       if (hash === block.blockHash) found.push(block)
       // The first time, the node may be behind, or the transactions may be about to enter another
       // block.
       else if (block.blockHash !== UNSEEN && !missed.has(key)) missing.add(key)
-      else await replaced(block, hash)
+      else await replaced(block)
     }
     return found
   }

@@ -1,65 +1,54 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '#base/log.ts'
-import { type Anchored, UNSEEN } from '#promise/anchoring.ts'
-import type { AnchorBlocks, Anchorings, Batcher, Blocks, RegistryReader } from '#promise/ports.ts'
+import { type Anchored, type BlockId, UNSEEN } from '#promise/anchoring.ts'
+import { outcomesOf } from '#promise/outcome.ts'
+import type { Batcher, Blocks, RegistryReader, SentBlocks } from '#promise/ports.ts'
 import { createBlockWatch } from './block-watch.ts'
-import { createReviewing } from './review.ts'
 
 const POLL_INTERVAL_MS = 2_000
 /**
  * With slow blocks, a poll is at most once a block, and ever rarer: this fraction of the time since
- * a block with intents was last new. Finality takes minutes there.
+ * a block with sends was last new. Finality takes minutes there.
  */
 const QUIET = { part: 1 / 3, maxMs: 80_000 }
-/** The maximum number of intents for one read of the chain and for one write. */
-const MAX_INTENTS = 200
+/** The maximum number of blocks for one read. */
+const MAX_BLOCKS = 200
 
 /**
- * Removes intents from the outbox when their block is final, and queues those again that a reorg
- * has dropped.
+ * Watches the blocks of sends until they are final.
  *
  * A poll costs one call for each new block, one for each block that has become final, and one for
- * the newest known block, regardless of the number of intents: a block with an unchanged hash still
- * has its transactions, and so do the blocks before it. The known blocks are on disk and are read
- * in parts. Records are read when intents leave and when their block is gone. So a reorg that
- * hashes did not show (there and back between two polls) is found before an intent leaves.
+ * the newest known block, however much the sends carry: a block with an unchanged hash still has its
+ * transactions, and so do the blocks before it. When the chain has another block at its height at
+ * two polls, the sends of this issuer's accounts are in flight again with their bytes, and what
+ * others have sent is read anew.
  *
  * @returns A function that stops it.
  */
 export function watchFinality(deps: {
   registry: RegistryReader
   blocks: Blocks
-  outbox: Anchorings & AnchorBlocks
-  batcher: Pick<Batcher, 'wake'>
-  /** Receives the intents whose blocks are final. */
+  outbox: SentBlocks
+  batcher: Pick<Batcher, 'wake' | 'resume'>
+  /** Receives what is in blocks that have become final. */
   final: (some: readonly Anchored[]) => void
   /** @returns The milliseconds between slow blocks; `undefined` for others. See `BlockTime`. */
   interval: () => number | undefined
-  /** Nothing leaves the outbox before this resolves, because its payloads may still be needed. */
+  /** Nothing is final before this resolves, because payloads may still be needed. */
   after: Promise<unknown>
   log: Log
 }): () => Promise<void> {
-  const { blocks, outbox, log } = deps
+  const { registry, blocks, outbox, batcher, log } = deps
   const stop = new AbortController()
   const watch = createBlockWatch({ blocks, outbox, signal: stop.signal })
-  const { review, reset } = createReviewing(deps)
   let newest = -1
   let quietSince = performance.now()
 
   async function poll(): Promise<void> {
-    if (await watch.isIdle()) return reset()
+    if (await watch.isIdle()) return
     const finalized = await finalizedBlock()
-    await inChunks(
-      () => outbox.anchoredUpTo(finalized, MAX_INTENTS),
-      (some) => review(some, finalized),
-    )
-    await watch.poll((block, hash) => {
-      const seen = { blockNumber: block.blockNumber, blockHash: hash ?? UNSEEN }
-      return inChunks(
-        () => outbox.anchoredIn(block, MAX_INTENTS),
-        (some) => review(some, finalized, seen),
-      )
-    })
+    while (!stop.signal.aborted && (await finishSome(finalized))) {}
+    await watch.poll(replaced)
     const { blockNumber = -1 } = (await outbox.newestSeen()) ?? {}
     if (blockNumber !== newest) quietSince = performance.now()
     newest = blockNumber
@@ -72,9 +61,7 @@ export function watchFinality(deps: {
     return Math.max(POLL_INTERVAL_MS, interval, Math.min(quiet, QUIET.maxMs))
   }
 
-  /**
-   * When the finalized block is unknown, nothing leaves the outbox, but reorgs are still detected.
-   */
+  /** When the finalized block is unknown, nothing becomes final, but reorgs are still detected. */
   async function finalizedBlock(): Promise<number> {
     try {
       return await blocks.finalizedBlock()
@@ -84,14 +71,37 @@ export function watchFinality(deps: {
     }
   }
 
-  /** @param work Returns whether it moved all intents. If not, the rest wait for the next poll. */
-  async function inChunks(
-    next: () => Promise<Anchored[]>,
-    work: (some: readonly Anchored[]) => Promise<boolean>,
-  ): Promise<void> {
-    while (!stop.signal.aborted) {
-      const some = await next()
-      if (some.length === 0 || !(await work(some))) return
+  /** @returns Whether there may be more. A block that the chain does not have waits for the watch. */
+  async function finishSome(finalized: number): Promise<boolean> {
+    const some = await outbox.upTo(finalized, MAX_BLOCKS)
+    let finished = 0
+    for (const block of some) {
+      if (stop.signal.aborted) return false
+      const hash = await blocks.blockHash(block.blockNumber)
+      // No node has the events of a block whose hash is unknown, so it was final long ago.
+      if (block.blockHash !== UNSEEN && hash !== block.blockHash) continue
+      deps.final(await outbox.finish(block))
+      finished++
+    }
+    return finished > 0 && some.length === MAX_BLOCKS
+  }
+
+  async function replaced(block: BlockId): Promise<void> {
+    const lost = await outbox.lose(block)
+    if (lost > 0) {
+      log.info('sends_in_flight_again', { sends: lost, block: block.blockNumber })
+      await batcher.resume()
+    }
+    const others = await outbox.ofOthers(block)
+    if (others.length === 0) return
+    // If no node still has its block, a later change came after it.
+    const isForgotten = (await blocks.blockHash(block.blockNumber)) === null
+    const head = isForgotten ? block.blockNumber : undefined
+    for (const { id, members } of others) {
+      const intents = members.map(({ intent }) => intent)
+      const heads = intents.map(() => head)
+      await outbox.move(id, members, await outcomesOf(registry, intents, heads))
+      batcher.wake()
     }
   }
 

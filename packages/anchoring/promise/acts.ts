@@ -1,6 +1,4 @@
 import type { Hex } from '#document/hex.ts'
-import { REVOCATION_REASONS } from '#verifier/reasons.ts'
-import type { RevisionIntent } from './intent.ts'
 
 /** What somebody can ask for. Superseding is an act on the document that gets a successor. */
 export const ACT_KINDS = ['issue', 'revoke', 'suspend', 'release', 'supersede', 'erase'] as const
@@ -47,10 +45,4 @@ export function parseActor(text: string): Actor {
     id,
     label: label.length === 0 ? null : label.join(' '),
   }
-}
-
-/** @returns The act of a revision. */
-export function actOf(intent: RevisionIntent): ActKind {
-  if (intent.kind !== 'revoke') return intent.kind
-  return intent.reason === REVOCATION_REASONS.superseded ? 'supersede' : 'revoke'
 }

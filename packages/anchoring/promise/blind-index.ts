@@ -8,7 +8,7 @@ import type { IndexEntry } from './document-index.ts'
 const MILLISECONDS_PER_DAY = 86_400_000
 
 /** The fields by which the index can be searched. */
-export type BlindField = 'subjectId' | 'category' | 'tenant'
+export type BlindField = 'subjectId' | 'category'
 
 /**
  * Computes a blind index: equal values give equal numbers, and without the key a number tells
@@ -34,19 +34,18 @@ export type IndexEntryOf = (
   tenant: string | null,
 ) => IndexEntry
 
-/** There are few categories and tenants, so that many of their blind indexes are remembered. */
+/** There are few categories, so that many of their blind indexes are remembered. */
 const MAX_REMEMBERED = 1_000
 
 export function createIndexEntryOf(hkdf: Hkdf): IndexEntryOf {
   const remembered = new Map<Uint8Array, Map<string, bigint>>()
 
-  function blind(key: Uint8Array, field: 'category' | 'tenant', value: string): bigint {
+  function categoryOf(key: Uint8Array, value: string): bigint {
     const known = remembered.get(key) ?? new Map<string, bigint>()
     remembered.set(key, known)
-    const name = `${field} ${value}`
-    const found = known.get(name) ?? blindIndexOf({ index: key }, field, value, hkdf)
+    const found = known.get(value) ?? blindIndexOf({ index: key }, 'category', value, hkdf)
     if (known.size >= MAX_REMEMBERED) known.clear()
-    known.set(name, found)
+    known.set(value, found)
     return found
   }
 
@@ -54,8 +53,8 @@ export function createIndexEntryOf(hkdf: Hkdf): IndexEntryOf {
     issuedOn: dayOf(document.issuedAt),
     validUntil: validUntilOf(document),
     subject: blindIndexOf({ index }, 'subjectId', document.subjectId, hkdf),
-    category: blind(index, 'category', document.category),
-    tenant: tenant === null ? null : blind(index, 'tenant', tenant),
+    category: categoryOf(index, document.category),
+    tenant,
     ...(document.supersedes !== undefined && { supersedes: document.supersedes as Hex }),
   })
 }

@@ -13,14 +13,16 @@ export type IndexEntry = {
   /** Blind indexes of `subjectId` and `category`. */
   subject: bigint
   category: bigint
-  /** The blind index of the tenant whose API key issued it; `null` when the tenant is unknown. */
-  tenant: bigint | null
+  /** The tenant whose API key issued it; `null` when it is unknown. */
+  tenant: string | null
   /** For a document in a batch, the sha-256 of its batch block, as in its publicId. */
   batchBlock?: Hex
   /** The documentHash of the document that it supersedes. */
-  supersedes?: Hex
+  supersedes?: Hex | undefined
   /** The root of that document's batch, if it is in one. */
   supersededRoot?: Hex | undefined
+  /** The digest of the idempotency key, 16 bytes. */
+  request?: Uint8Array | undefined
 }
 
 /** The statuses by which the index can be searched. */
@@ -76,7 +78,7 @@ export type OwnedDocument = IndexedDocument &
 export type IndexQuery = {
   subject?: readonly bigint[]
   category?: readonly bigint[]
-  tenant?: readonly bigint[]
+  tenant?: string
   status?: ListedStatus | undefined
   /** The root of a batch. */
   batch?: Hex | undefined
@@ -105,8 +107,6 @@ export type DocumentIndex = {
   page(query: IndexQuery): Promise<IndexPage>
   /** @returns `undefined` for a document that is not in the index. */
   find(documentHash: Hex): Promise<OwnedDocument | undefined>
-  /** @returns Whether a place belongs to an index that has since been dropped. */
-  isDropped(place: number): Promise<boolean>
   /** Corrects statuses after reading the chain. It is durable when the promise resolves. */
   correct(found: readonly { documentHash: Hex; status: KeptStatus | null }[]): Promise<void>
 }

@@ -40,17 +40,6 @@ export type RevisionIntent = Requested &
 /** A change to make on the chain. A record has at most one of each kind. */
 export type Intent = IssueIntent | RevisionIntent
 
-/** An intent that waits for a transaction. */
-export type WaitingIntent = {
-  intent: Intent
-  /** A number that grows with each request. */
-  id: number
-  /** How often the chain has refused it. */
-  tries: number
-  /** Whether a transaction has carried it. */
-  wasCarried: boolean
-}
-
 /** @param requested Who requests it. */
 export function issueIntentOf(
   document: Document,

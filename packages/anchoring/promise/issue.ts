@@ -105,7 +105,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     }
     await turn()
     batcher.assertOpen()
-    const { candidates, claim } = await sealing.seal(document, request)
+    const candidates = await sealing.seal(document, request)
     const { supersededRoot } = request
     const withIntent = (sealed: SealedDocument) => ({
       sealed: { ...sealed, entry: { ...sealed.entry, supersededRoot } },
@@ -116,11 +116,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
         ? undefined
         : await findRepeat(deps, candidates.map(withIntent), deadline)
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
-    // The chain comes first, so that a repeat is answered even after another document got its key.
-    if (repeat === undefined) {
-      await assertMayIssue(candidates[0], idempotencyKey)
-      await claim()
-    }
+    if (repeat === undefined) await assertMayIssue(candidates[0], idempotencyKey)
     const { sealed, intent } = repeat ?? withIntent(candidates[0])
     const { replayed, isPending, transactionHash } = repeat
       ? await transactionOf(repeat)
@@ -164,6 +160,11 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const isNew = await untilAnswered(deadline, () => persistence.add(intent, sealed))
     if (isNew === 'has_successor')
       throw new IssueError('already_superseded', 'the document already has another successor')
+    if (isNew === 'key_reused')
+      throw new IssueError(
+        'idempotency_key_reused',
+        'the Idempotency-Key was used for another document',
+      )
     const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()), isNew)
     if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
     // If the node was behind when it was read before, the transaction shows it.

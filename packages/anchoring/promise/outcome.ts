@@ -3,8 +3,7 @@ import { isReleased } from '#verifier/status.ts'
 import { ABSENT, type Anchoring, type Outcome, UNSEEN, type Undone } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
-import type { Plan, Receipt } from './plan.ts'
-import type { RegistryReader } from './ports.ts'
+import type { Blocks, RegistryReader } from './ports.ts'
 import {
   isInBatch,
   type RegistryEvent,
@@ -12,9 +11,10 @@ import {
   revocationOf,
   type TrustedRecord,
 } from './record.ts'
+import type { Receipt, Send, UsedIn } from './send.ts'
 
 /**
- * The maximum number of issuing plans that are read by receipt. For more, records and events take
+ * The maximum number of issuing sends that are read by receipt. For more, records and events take
  * fewer calls.
  */
 const MAX_RECEIPTS = 2
@@ -57,49 +57,77 @@ export async function outcomeOf(registry: RegistryReader, intent: Intent): Promi
 }
 
 /**
- * Same as {@link outcomesOf}, for the intents of plans whose nonces are used. The receipts are used
+ * Same as {@link outcomesOf}, for the members of sends whose nonces are used. The receipts are used
  * if they show everything.
  *
- * @returns An outcome for each intent, in the order of the plans.
+ * @returns The outcomes of each send, in the order of its members.
  * @throws {IssueError} `chain_unavailable`.
  */
-export async function outcomesOfPlans(
+export async function outcomesOfSends(
   registry: RegistryReader,
-  plans: readonly Plan[],
-): Promise<Outcome[]> {
+  sends: readonly Send[],
+): Promise<Outcome[][]> {
   const receipts = await Promise.all(
-    plans.map((plan) => {
-      const issues = plan.intents.some(({ kind }) => kind === 'issue')
-      if (issues && plans.length > MAX_RECEIPTS) return undefined
+    sends.map((send) => {
+      const issues = send.members.some(({ intent }) => intent.kind === 'issue')
+      if (issues && sends.length > MAX_RECEIPTS) return undefined
       // Without a receipt, records and events decide. If the node is down, reading them throws.
-      return receiptOf(registry, plan).catch(() => undefined)
+      return receiptOf(registry, send).catch(() => undefined)
     }),
   )
-  const shown = plans.map(({ intents }, i) =>
-    intents.map((intent) => outcomeIn(intent, receipts[i])),
+  const shown = sends.map(({ members }, i) =>
+    members.map(({ intent }) => outcomeIn(intent, receipts[i])),
   )
-  const unknown = plans.flatMap(({ intents, head }, i) =>
-    intents
+  const unknown = sends.flatMap(({ members, head }, i) =>
+    members
       .filter((_, j) => shown[i]?.[j] === undefined)
       // A failed transaction has changed nothing, whatever the records show.
-      .map((intent) => ({ intent, head: receipts[i]?.succeeded === false ? undefined : head })),
+      .map(({ intent }) => ({
+        intent,
+        head: receipts[i]?.succeeded === false ? undefined : head,
+      })),
   )
   const read = await outcomesOf(
     registry,
     unknown.map(({ intent }) => intent),
     unknown.map(({ head }) => head),
   )
-  return shown.flat().map((outcome) => outcome ?? read.shift() ?? ABSENT)
+  return shown.map((some) => some.map((outcome) => outcome ?? read.shift() ?? ABSENT))
 }
 
 /**
- * @returns The receipt of the plan's transaction that is in a block; `undefined` when no node has
+ * @param outcomes Those of its members.
+ * @returns The block of a send whose nonce is used.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+export async function usedIn(
+  { registry, blocks }: { registry: RegistryReader; blocks: Blocks },
+  send: Send,
+  outcomes: readonly Outcome[],
+): Promise<UsedIn> {
+  const own = new Set(send.attempts.map(({ hash }) => hash))
+  const isOwn = (outcome: Outcome) =>
+    outcome.status === 'anchored' &&
+    outcome.blockHash !== UNSEEN &&
+    own.has(outcome.transactionHash ?? '0x')
+  const place = outcomes.find(isOwn) ?? (await receiptOf(registry, send))
+  if (place && 'blockHash' in place) {
+    const { blockNumber, blockHash, transactionHash } = place
+    return { blockNumber, blockHash, transactionHash }
+  }
+  const { number } = await blocks.head()
+  const blockHash = (await blocks.blockHash(number)) ?? UNSEEN
+  return { blockNumber: number, blockHash, transactionHash: null }
+}
+
+/**
+ * @returns The receipt of the send's transaction that is in a block; `undefined` when no node has
  *   one.
  * @throws {IssueError} `chain_unavailable`.
  */
 async function receiptOf(
   registry: RegistryReader,
-  { attempts }: Plan,
+  { attempts }: Send,
 ): Promise<(Receipt & { transactionHash: Hex }) | undefined> {
   for (const { hash } of attempts.toReversed()) {
     const receipt = await registry.receiptOf(hash)
@@ -109,7 +137,7 @@ async function receiptOf(
 }
 
 /**
- * Same as {@link outcomeOf}, from the receipt of a plan. For revisions it shows more than records,
+ * Same as {@link outcomeOf}, from the receipt of a send. For revisions it shows more than records,
  * which have only the last one.
  *
  * @returns `undefined` when it does not show the intent: another gateway may have anchored it, or

@@ -7,7 +7,8 @@ import type { Anchoring } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import type { IssueIntent } from './intent.ts'
 import type {
-  Anchorings,
+  Added,
+  Adopting,
   IndexedSealed,
   Outbox,
   PayloadStore,
@@ -24,18 +25,16 @@ export type Persistence = {
    * Makes a payload and the promise to anchor it durable, but never the promise without the
    * payload.
    *
-   * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
-   * new, if the store can tell that it had the payload before; of concurrent calls one is new.
-   * `has_successor` when it supersedes a document that has another successor: nothing is promised.
+   * @returns See `Outbox`.
    * @throws {IssueError} `outcome_unknown` when no answer came. A repeat does no harm.
    */
-  add(intent: IssueIntent, sealed: IndexedSealed): Promise<boolean | 'has_successor'>
+  add(intent: IssueIntent, sealed: IndexedSealed): Promise<Added>
   /**
    * Restores the payload of a document that is on the chain. When this resolves, the payload is
    * there and stays.
    */
   restore(sealed: Sealed): Promise<void>
-  /** Guards a document that another gateway may have issued; see `Anchorings`. */
+  /** Guards a document that another gateway may have issued; see `Adopting`. */
   adopt(intent: IssueIntent, anchoring: Anchoring, sealed: IndexedSealed): Promise<void>
 }
 
@@ -43,10 +42,7 @@ export type Persistence = {
  * Writes the payload first and then the outbox, for a separate store. If the outbox fails, a payload
  * stays that nobody can open.
  */
-export function persistInOrder(
-  store: PayloadStore,
-  outbox: Outbox & Pick<Anchorings, 'adopt'>,
-): Persistence {
+export function persistInOrder(store: PayloadStore, outbox: Outbox & Adopting): Persistence {
   return {
     async add(intent, { documentHash, bytes: sealed, entry }) {
       await store.put(documentHash, sealed)

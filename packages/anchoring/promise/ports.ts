@@ -1,19 +1,11 @@
 import type { Hex } from '#document/hex.ts'
 import type { Sealed } from '#document/sealed.ts'
 import type { BlockRead } from '#verifier/ports.ts'
-import type {
-  Anchored,
-  Anchoring,
-  BlockId,
-  Outcome,
-  ReviewedIntents,
-  SettledIntents,
-  Standing,
-} from './anchoring.ts'
+import type { Anchored, Anchoring, BlockId, Outcome, Standing } from './anchoring.ts'
 import type { IndexEntry } from './document-index.ts'
-import type { Intent, IssueIntent, WaitingIntent } from './intent.ts'
-import type { Plan, Receipt, SignedTransaction } from './plan.ts'
+import type { Intent, IssueIntent } from './intent.ts'
 import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
+import type { Member, Receipt, Send, SignedTransaction, UsedIn, Waiting } from './send.ts'
 
 /**
  * Stores sealed documents by their sha-256 (32 bytes). Once `put` has resolved, the document
@@ -42,150 +34,159 @@ export type Payload = {
 
 export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
 
-// The outbox stores promises on disk. It has seven ports: for requests, the backlog, plans, fees,
-// anchored intents, their blocks, and payloads. A method that changes something resolves when the
-// change is durable. An intent that is durable leaves only when the chain has decided about it.
+// What was accepted is on disk, and is never taken back. It waits, or a send carries it. Requests
+// write what waits; only the gateway that leads writes the rest. A method that changes something
+// resolves when the change is durable.
 
-/** The port of the outbox for requests. */
+/** What requests write and read. */
 export type Outbox = {
   /**
    * Adds an intent; does nothing when it is already there. A suspension and a release undo each
-   * other and may alternate any number of times. One that is already on the chain is queued again
-   * if the caller has seen that it was undone.
+   * other and may alternate any number of times. One that is already on the chain is added again if
+   * the caller has seen that it was undone.
    *
    * @param more.payload For a document to issue.
    * @param more.changedBlock For a revision, the block of the last change that the caller saw on the
    * chain; 0 = none. An intent that is anchored in a later block stays as it is.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
-   * revision, `false` when nothing was added because the opposite is not on the chain yet; once the
-   * new one is added, the opposite leaves the outbox. For a document that supersedes one with
-   * another successor, `has_successor`: nothing was added.
+   * revision, `false` when nothing was added because the opposite is not on the chain yet. For a
+   * document that supersedes one with another successor, `has_successor`, and for another document
+   * of the same idempotency key, `key_reused`: nothing was added.
    * @throws {IssueError} `outcome_unknown` when no answer came. A repeat does no harm.
    */
-  add(
-    intent: Intent,
-    more?: { payload?: Payload; changedBlock?: number },
-  ): Promise<boolean | 'has_successor'>
-  /** @returns `undefined` when it is not in the outbox. */
+  add(intent: Intent, more?: { payload?: Payload; changedBlock?: number }): Promise<Added>
+  /** @returns `undefined` when it is unknown, or in a final block. */
   find(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
 }
+
+/** See `Outbox`. */
+export type Added = boolean | 'has_successor' | 'key_reused'
 
 /** The longest time for which an intent that the chain refuses is held back. */
 export const MAX_HOLD_MS = 300_000
 
-/** The intents that wait for a transaction, in the order of their requests. This is the queue. */
-export type Backlog = {
-  /**
-   * @param account The account that would send them.
-   * @returns The oldest that may go now.
-   */
-  next(account: Hex, options: { now: number; limit: number }): Promise<WaitingIntent[]>
+/**
+ * Who sends. `own`: the accounts of the only gateway, so that all others send nothing any more;
+ * absent when other gateways may have other accounts.
+ */
+export type Sender = { account: Hex; own?: readonly Hex[] | undefined }
+
+/** What waits for a send, in the order of the requests. */
+export type Queue = {
+  /** @returns The oldest that may go now. */
+  next(sender: Sender, options: { now: number; limit: number }): Promise<Waiting[]>
   /** @returns How many wait, and how many are held back of these; counted up to a limit. */
   count(now: number, limit: number): Promise<{ queued: number; held: number }>
-  /** @returns The newest id of an intent. */
+  /** @returns The newest place. */
   newest(): Promise<number>
   /** @returns The accounts that alone may send some of what waits. */
   carriers(): Promise<Hex[]>
   /**
-   * Holds back intents that the chain refused, so that they delay no others.
+   * Holds back what the chain refused, so that it delays no others.
    *
-   * @param tries How often it has refused them by now.
-   * @param until When to try them again; milliseconds of the Unix epoch.
+   * @param tries How often it has been refused by now.
+   * @param until When to try it again; milliseconds of the Unix epoch.
    */
-  hold(intents: readonly Intent[], tries: number, until: number): Promise<void>
+  hold(some: readonly Member[], tries: number, until: number): Promise<void>
   /** Holds back all documents to issue; `null` = lets them go. */
   holdIssues(until: number | null): Promise<void>
-  /**
-   * Lets any account send what others have carried or anchored, but for what their transactions in
-   * flight carry. Only for a gateway that is alone, whose earlier accounts send nothing any more.
-   *
-   * @param own The accounts that it has.
-   */
-  takeOver(own: readonly Hex[]): Promise<void>
-  /** Writes the outcomes of waiting intents that need no transaction. */
-  resolve(settled: SettledIntents): Promise<void>
+  /** Writes the outcomes of what needs no transaction. */
+  resolve(found: readonly (Member & { outcome: Outcome })[]): Promise<void>
 }
 
-/** The transactions in flight. */
-export type Plans = {
-  /** @returns The plans of all accounts, ordered by nonce. */
-  plans(): Promise<Plan[]>
+/** The sends in flight. */
+export type Sends = {
+  /** @returns The sends of all accounts whose nonces are not used, by nonce. */
+  inFlight(): Promise<Send[]>
+  /** @returns The nonces from this one on that sends of this account have which are not final. */
+  openNonces(account: Hex, from: number): Promise<number[]>
   /**
-   * Stores a plan before its first broadcast, with all of these intents or not at all.
+   * Stores a send before its first broadcast, with all of these members or not at all.
    *
+   * @param members None for an empty transfer.
    * @param head For suspensions and releases, the newest block.
    */
   plan(
-    account: Hex,
+    sender: Sender,
     transaction: SignedTransaction,
-    intents: readonly Intent[],
+    members: readonly Member[],
     head?: number,
-  ): Promise<Plan>
+  ): Promise<Send>
   /**
-   * Stores another transaction for the nonce of a plan before its broadcast.
+   * Stores another transaction for the nonce of a send before its broadcast.
    *
-   * @param intents The intents of the plan that it carries. The others are queued again.
+   * @param carried How many of the first members it carries. The others wait until the nonce is
+   * used.
    */
-  replace(plan: Plan, transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
+  replace(send: Send, transaction: SignedTransaction, carried: number): Promise<Send>
   /**
-   * Removes a plan and writes its outcome. Its other intents are queued again.
+   * Writes that the nonce of a send is used, and settles each member by itself.
    *
+   * @param outcomes Those of the members, in their order.
    * @param fee The cost in wei.
    */
-  settle(plan: Plan, settled: SettledIntents, fee: bigint): Promise<void>
+  settle(send: Send, outcomes: readonly Outcome[], usedIn: UsedIn, fee: bigint): Promise<void>
 }
 
-/** The cost of settled plans. */
+/** The cost of sends. */
 export type FeeLog = {
   /**
    * @param time Milliseconds of the Unix epoch.
-   * @returns The wei spent by plans settled since the minute of that time, rounded up to gwei.
+   * @returns The wei spent by sends settled since that time, rounded up to gwei.
    */
   feesSince(time: number): Promise<bigint>
 }
 
-/** The intents that are on the chain, in blocks that may not be final yet. */
-export type Anchorings = {
+/** The blocks of sends that are not final, each once, and whether it was seen on the chain. */
+export type SentBlocks = {
+  /** @returns Some of the blocks that were not seen on the chain, after this one, by number. */
+  unseen(after: BlockId | undefined, limit: number): Promise<BlockId[]>
+  /** @returns The newest block that was seen on the chain. */
+  newestSeen(): Promise<BlockId | undefined>
+  /** @returns Some of the blocks up to this number, the oldest first. */
+  upTo(blockNumber: number, limit: number): Promise<BlockId[]>
+  /** Records whether the chain has these blocks. */
+  note(blocks: readonly BlockId[], seen: boolean): Promise<void>
+  /** Writes that a block is final. @returns What its sends carry. */
+  finish(block: BlockId): Promise<Anchored[]>
+  /**
+   * Writes that the chain has a block no more. The sends of this issuer's accounts are in flight
+   * again, with everything that they carry.
+   *
+   * @returns The number of these.
+   */
+  lose(block: BlockId): Promise<number>
+  /** @returns The sends in a block that no account of this database made. */
+  ofOthers(block: BlockId): Promise<{ id: number; members: Member[] }[]>
+  /**
+   * Writes where the members of such a send are now.
+   *
+   * @param outcomes Those of the members, in their order.
+   */
+  move(send: number, members: readonly Member[], outcomes: readonly Outcome[]): Promise<void>
+}
+
+/** Documents that another gateway may have issued. */
+export type Adopting = {
   /**
    * Guards a document that is already on the chain until its block is final, as if this gateway had
-   * sent it. Does nothing when it is in the outbox.
+   * sent it. Does nothing when it is known.
    */
   adopt(
     intent: IssueIntent,
     anchoring: Anchoring,
     payload?: Pick<Payload, 'sealed' | 'entry'>,
   ): Promise<void>
-  /** @returns Some of the intents in blocks up to this one, those in the oldest blocks first. */
-  anchoredUpTo(blockNumber: number, limit: number): Promise<Anchored[]>
-  /** @returns Some of the intents in this block. */
-  anchoredIn(block: BlockId, limit: number): Promise<Anchored[]>
-  /**
-   * Writes what was found on the chain, in one transaction.
-   *
-   * @returns The dropped intents that are now queued. An intent whose opposite waits is not among
-   * them, because the opposite was requested last.
-   */
-  review(found: ReviewedIntents): Promise<Intent[]>
 }
 
-/** The blocks of those intents, each once, and whether it was seen on the chain. */
-export type AnchorBlocks = {
-  /** @returns Some of the blocks that were not seen on the chain, after this one, by number. */
-  unseen(after: BlockId | undefined, limit: number): Promise<BlockId[]>
-  /** @returns The newest block that was seen on the chain. */
-  newestSeen(): Promise<BlockId | undefined>
-  /** Records whether the chain has these blocks. */
-  note(blocks: readonly BlockId[], seen: boolean): Promise<void>
-}
-
-/** The payloads of documents to issue that the outbox stores. */
+/** The payloads of documents that are not final. */
 export type PromisedPayloads = {
-  /** @returns The sealed bytes of every document to issue in the outbox, some at a time. */
+  /** @returns The sealed bytes of every such document, some at a time. */
   payloads(): AsyncIterable<readonly PromisedPayload[]>
 }
 
 /** The ports of the outbox that any gateway uses. */
-export type OutboxPorts = Outbox & Anchorings & AnchorBlocks & PromisedPayloads
+export type OutboxPorts = Outbox & Adopting & PromisedPayloads
 
 /** What requests need of the gateway that leads, which may be another one. */
 export type Batcher = {
@@ -204,22 +205,14 @@ export type Batcher = {
   submit(intent: Intent, wait: number, isNew?: boolean): Promise<Outcome>
   /** Something waits for the gateway that leads: looks now. */
   wake(): void
+  /** Sends are in flight again: goes on with them. */
+  resume(): Promise<void>
 }
 
-/**
- * Remembers requests with an `Idempotency-Key`, but neither the keys nor the contents of documents.
- */
-export type IdempotencyLog = {
-  /**
-   * Remembers which document a key was first used for, for at least 24 hours.
-   *
-   * @param key A digest of 32 bytes.
-   * @returns The documentHash of that first use, which differs from the argument when the key was
-   * used for another document.
-   */
-  claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
-  /** @returns Whether the log remembers the key. */
-  has(key: Uint8Array): Promise<boolean>
+/** Finds documents by the `Idempotency-Key` of their first request, for 400 days. */
+export type RequestLog = {
+  /** @param request A digest of 16 bytes. */
+  find(request: Uint8Array): Promise<Hex | undefined>
 }
 
 /** The balance of the gateway's account in wei, and its permissions. */
@@ -284,7 +277,8 @@ export type Quotes = {
 /** Transactions of the account. */
 export type Transactions = {
   /**
-   * Makes and signs the transaction of intents that `goTogether`.
+   * Makes and signs the transaction of intents that `goTogether`; without any, an empty transfer of
+   * the account to itself, which only uses the nonce.
    *
    * @throws {IssueError} `too_large` when they do not fit in one transaction, or under `maxFee`;
    * `fee_too_high` when a single intent does not fit under `maxFee`.
@@ -331,8 +325,6 @@ export type RegistryReader = {
    * receipt.
    */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
-  /** @returns Whether a node has the transaction, but not in a block. */
-  isPooled(transactionHash: Hex): Promise<boolean>
 }
 
 /** The newest block. */

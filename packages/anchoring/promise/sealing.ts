@@ -1,6 +1,6 @@
 import { encodeUtf8 } from '#document/bytes.ts'
 import { type Document, encodeDocument } from '#document/document.ts'
-import { type Hex, toHex } from '#document/hex.ts'
+import { toHex } from '#document/hex.ts'
 import type { Hkdf } from '#document/hkdf.ts'
 import {
   createSaltSource,
@@ -13,8 +13,7 @@ import { encodePublicId } from '#document/public-id.ts'
 import type { Seal, Sealed } from '#document/sealed.ts'
 import { createIndexEntryOf } from './blind-index.ts'
 import type { IndexEntry } from './document-index.ts'
-import { IssueError } from './errors.ts'
-import type { IdempotencyLog } from './ports.ts'
+import type { RequestLog } from './ports.ts'
 
 /** The subkeys of all issuer secrets, the newest first. */
 export type AllSubkeys = readonly [IssuerSubkeys, ...IssuerSubkeys[]]
@@ -24,36 +23,34 @@ export type Repeatable = { tenant: string; idempotencyKey?: string }
 
 export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry }
 
-/** A sealed document, and those that the same request may have given before. */
-type SealedRequest = {
-  candidates: readonly [SealedDocument, ...SealedDocument[]]
-  /**
-   * Claims the idempotency key for the first candidate, before it is promised.
-   *
-   * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
-   */
-  claim(): Promise<void>
-}
-
 export type Sealing = {
   /**
-   * Seals a document with the newest issuer secret. If the idempotency log knows that a request was
-   * first sealed with an older secret, a repeat gives the same result. The log may not know (it
-   * forgets, and another gateway has its own): then the results of all older secrets follow, and
-   * the chain shows which one was issued.
+   * Seals a document with the newest issuer secret. If the request was first sealed with an older
+   * secret, a repeat gives the same result: it is found by its key. Where the key is unknown (another
+   * gateway has its own database), the results of all older secrets follow, and the chain shows
+   * which one was issued.
+   *
+   * @returns The document, and those that the same request may have given before.
    */
-  seal(document: Document, request: Repeatable): Promise<SealedRequest>
+  seal(
+    document: Document,
+    request: Repeatable,
+  ): Promise<readonly [SealedDocument, ...SealedDocument[]]>
 }
+
+/** The bytes of the digest of an idempotency key. */
+const REQUEST_BYTES = 16
 
 export function createSealing(deps: {
   subkeys: AllSubkeys
-  idempotency: IdempotencyLog
+  requests: RequestLog
   seal: Seal
   hkdf: Hkdf
   hmac: Hmac
 }): Sealing {
-  const { idempotency, hkdf, hmac } = deps
+  const { requests, hkdf, hmac } = deps
   const [newest, ...older] = deps.subkeys
+  const oldest = older.at(-1) ?? newest
   const nextSalt = createSaltSource()
   const indexEntryOf = createIndexEntryOf(hkdf)
 
@@ -61,6 +58,7 @@ export function createSealing(deps: {
     subkeys: IssuerSubkeys,
     document: Document,
     { tenant, idempotencyKey }: Repeatable,
+    digest: Uint8Array | undefined,
   ): Promise<SealedDocument> {
     const encoded = encodeDocument(document)
     const item = { tenant, itemIndex: 0, document: encoded }
@@ -77,50 +75,30 @@ export function createSealing(deps: {
       documentKey: keys.documentKey,
     })
     const entry = indexEntryOf(subkeys, document, tenant)
-    return { ...sealed, publicId, entry }
-  }
-
-  /** A keyed hash is used, because a client's key may be guessable: an order number, a name. */
-  function keyOf({ salt }: IssuerSubkeys, { tenant, idempotencyKey }: Repeatable) {
-    if (idempotencyKey === undefined) return undefined
-    return hmac(salt, encodeUtf8(JSON.stringify(['idempotency-log', tenant, idempotencyKey])))
+    return { ...sealed, publicId, entry: digest ? { ...entry, request: digest } : entry }
   }
 
   /**
-   * Claims a request's idempotency key for its document. The documentHash stands for the whole
-   * body, because it is derived from the key and the exact bytes that were sealed.
-   *
-   * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
+   * A keyed hash is used, because a client's key may be guessable: an order number, a name. The
+   * oldest secret stays, so that one digest finds all requests.
    */
-  async function claimKey(subkeys: IssuerSubkeys, request: Repeatable, documentHash: Hex) {
-    const key = keyOf(subkeys, request)
-    if (key === undefined || (await idempotency.claim(key, documentHash)) === documentHash) return
-    throw new IssueError(
-      'idempotency_key_reused',
-      'the Idempotency-Key was used for another document',
-    )
-  }
-
-  /** @returns The subkeys with which this request was first sealed, unless these are the newest. */
-  async function firstUsed(request: Repeatable): Promise<IssuerSubkeys | undefined> {
-    for (const subkeys of older) {
-      const key = keyOf(subkeys, request)
-      if (key && (await idempotency.has(key))) return subkeys
-    }
-    return undefined
+  function digestOf({ tenant, idempotencyKey }: Repeatable): Uint8Array | undefined {
+    if (idempotencyKey === undefined) return undefined
+    const text = encodeUtf8(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
+    return hmac(oldest.salt, text).subarray(0, REQUEST_BYTES)
   }
 
   return {
     async seal(document, request) {
-      const used = await firstUsed(request)
-      const subkeys = used ?? newest
-      const sealed = await sealWith(subkeys, document, request)
-      const isCertain = used !== undefined || request.idempotencyKey === undefined
-      const before = isCertain ? [] : older.map((one) => sealWith(one, document, request))
-      return {
-        candidates: [sealed, ...(await Promise.all(before))],
-        claim: () => claimKey(subkeys, request, toHex(sealed.documentHash)),
-      }
+      const digest = digestOf(request)
+      const sealedWith = (subkeys: IssuerSubkeys) => sealWith(subkeys, document, request, digest)
+      const sealed = await sealedWith(newest)
+      if (digest === undefined || older.length === 0) return [sealed]
+      const known = await requests.find(digest)
+      if (known === toHex(sealed.documentHash)) return [sealed]
+      const before = await Promise.all(older.map(sealedWith))
+      const first = before.find(({ documentHash }) => toHex(documentHash) === known)
+      return first ? [first] : [sealed, ...before]
     },
   }
 }

@@ -3,8 +3,8 @@ import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '#promis
 import { type Locks, lockOfBatch } from '#promise/lock.ts'
 import { addBatch } from './batches.ts'
 import type { Database } from './database.ts'
-import { insertDocuments } from './documents.ts'
 import { deletePayloads, erasedOf, insertPayloads } from './payloads.ts'
+import { insertRecords } from './records.ts'
 import { all, type Row, statement, type Work } from './sql.ts'
 
 /** Groups of blocks on a Kubo node. */
@@ -124,7 +124,7 @@ function* indexDocuments(
   documents: readonly DraftDocument[],
 ): Work<Set<Hex>> {
   const { id } = yield* addBatch(batch)
-  yield* insertDocuments(documents.map((one) => ({ ...one, blockNumber: null, batch: id })))
+  yield* insertRecords(documents.map((one) => ({ ...one, batch: id })))
   return yield* erasedOf(documents.map(({ documentHash }) => fromHex(documentHash)))
 }
 
@@ -173,8 +173,8 @@ function partsOf(hashes: Uint8Array): Uint8Array[] {
 }
 
 const DELETE_DOCUMENTS = statement(`
-  DELETE FROM document WHERE id IN (
-    SELECT id FROM document WHERE batch = :id LIMIT ${ROWS_A_DELETE}) RETURNING id`)
+  DELETE FROM record WHERE id IN (
+    SELECT id FROM record WHERE batch = :id LIMIT ${ROWS_A_DELETE}) RETURNING id`)
 const DELETE_BATCH = statement('DELETE FROM batch WHERE id = :id AND NOT promised')
 
 /** Deletes a batch that was never promised, or will never be anchored, from the index. */

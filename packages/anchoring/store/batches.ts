@@ -1,16 +1,9 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import {
-  type BatchClaim,
-  type BatchList,
-  type BatchLog,
-  intentOfBatch,
-  type KnownBatch,
-} from '#promise/batch-log.ts'
+import type { BatchClaim, BatchList, BatchLog, KnownBatch } from '#promise/batch-log.ts'
 import { LockLost } from '#promise/lock.ts'
-import { addActs } from './acts.ts'
 import type { Database, Session } from './database.ts'
-import { insertIssues } from './outbox/requests.ts'
-import { all, first, hexOf, isSet, type Row, statement, type Work } from './sql.ts'
+import { WAITING_CHANNEL } from './outcomes.ts'
+import { all, first, hexOf, isSet, notify, type Row, statement, type Work } from './sql.ts'
 
 /** The batches that were requested. */
 export function createBatchLog(database: Database): BatchLog & BatchList {
@@ -28,10 +21,16 @@ const PROMISE_REQUEST = statement(
 )
 const PROMISE_BATCH = statement(
   (sql) => `
-    UPDATE batch SET promised = true, promised_at = ${sql.now} WHERE id = :id AND NOT promised
-    RETURNING id`,
+    UPDATE batch SET promised = true, promised_at = ${sql.now}, actor = :actor
+    WHERE id = :id AND NOT promised RETURNING id`,
 )
-const IS_IN_BLOCK = statement('SELECT 1 FROM batch WHERE id = :id AND block_number IS NOT NULL')
+const WAIT = statement(
+  (sql) => `
+    INSERT INTO waiting (batch, sent_by)
+    SELECT id, CASE WHEN ${sql.value('isAnchored', 'flag')} THEN ${sql.value('other', 'bytes')} END
+    FROM batch WHERE id = :id AND NOT EXISTS (SELECT 1 FROM member WHERE member.batch = batch.id)
+    ON CONFLICT DO NOTHING`,
+)
 // The tenant of a batch that was restored from the chain is unknown until its request is repeated.
 const OWN = statement("UPDATE batch SET tenant = :tenant WHERE id = :id AND tenant = ''")
 
@@ -58,13 +57,12 @@ function createClaims(database: Database): BatchLog {
 function* promise(request: Uint8Array, batch: Parameters<BatchLog['promise']>[1]): Work<boolean> {
   yield* all(PROMISE_REQUEST, { request })
   const { id } = yield* addBatch(batch)
-  const marked = yield* first(PROMISE_BATCH, { id })
-  yield* all(OWN, { id, tenant: batch.tenant })
-  const { root: hash, tenant, actor, isAnchored } = batch
-  // One that is final has left the outbox, and its events are written.
-  const isDone = isAnchored && (yield* first(IS_IN_BLOCK, { id }))
-  if (!isDone) yield* insertIssues([{ intent: intentOfBatch(batch) }])
-  if (marked) yield* addActs([{ kind: 'issue', hash, actor, tenant }])
+  const { tenant, actor, isAnchored = false } = batch
+  const marked = yield* first(PROMISE_BATCH, { id, actor })
+  yield* all(OWN, { id, tenant })
+  // One that is on the chain already is not sent again.
+  yield* all(WAIT, { id, isAnchored, other: new Uint8Array() })
+  yield* notify(WAITING_CHANNEL)
   return marked !== undefined
 }
 

@@ -102,8 +102,7 @@ export type Health = {
 }
 
 const COUNT_REFUSED = statement(`
-  SELECT count(*) AS count FROM intent
-  WHERE tries > 0 AND plan IS NULL AND block_number IS NULL`)
+  SELECT count(*) AS count FROM waiting WHERE tries > 0`)
 
 /** @returns A finding about accepted requests that the chain refuses, if there are any. */
 export function* refusedHealth(): Work<Health[]> {

@@ -1,6 +1,7 @@
 import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { KeyStore } from '#keys/ports.ts'
+import { UNSEEN } from '#promise/anchoring.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { KeptStatus } from '#promise/document-index.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -17,12 +18,12 @@ import {
 import type { Database, KeysDatabase, Session, Sessions } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, type Scrubber } from './erasures.ts'
-import { createHistory } from './history.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
 import type { KeptRows } from './kept-rows.ts'
 import { loseStatusLists } from './lost-lists.ts'
-import { addHistory } from './outcomes.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
+import { createHistory } from './sends/history.ts'
+import { placeBatch, placeRecords } from './sends/write.ts'
 import { all, first, hexOf, isSet, statement, type Work } from './sql.ts'
 import type { DatabaseDeps, DatabaseStores } from './stores.ts'
 import { KEPT_STATUSES } from './tables.ts'
@@ -116,11 +117,11 @@ export function createCommandDatabase(
     /**
      * Begins to rebuild the index. Gateways may run, but not another rebuild.
      *
-     * @param blindTenant The blind index for documents of an unknown tenant.
+     * @param tenant The tenant for documents of an unknown tenant.
      */
-    async rebuildIndex(blindTenant: bigint | null) {
+    async rebuildIndex(tenant: string | null) {
       const session = await take('reindex')
-      return createIndexRebuild(session.database, blindTenant)
+      return createIndexRebuild(session.database, tenant)
     },
     /**
      * Claims an empty database, which no gateway uses until `filled`, or one that an earlier run
@@ -147,23 +148,26 @@ export function createCommandDatabase(
   }
 }
 
-/** A document that was issued alone, or a batch by its root, with its block. */
-export type Anchored = { hash: Hex; blockNumber: number; transactionHash: Hex | null }
+type Place = { blockNumber: number; transactionHash: Hex | null }
 export type AnchoredLog = ReturnType<typeof createAnchoredLog>
 
-const DOCUMENTS_SINCE = statement(
-  'SELECT DISTINCT document_hash AS hash FROM history WHERE block_number >= :block',
-)
-const BATCHES_SINCE = statement(
-  'SELECT DISTINCT root AS hash FROM batch_history WHERE block_number >= :block',
-)
+const DOCUMENTS_SINCE = statement(`
+  SELECT record.hash AS hash FROM send JOIN member ON member.send = send.id
+    JOIN record ON record.id = member.record
+  WHERE send.block_number >= :block`)
+const BATCHES_SINCE = statement(`
+  SELECT batch.root AS hash FROM send JOIN member ON member.send = send.id
+    JOIN batch ON batch.id = member.batch
+  WHERE send.block_number >= :block`)
 
-/** The history for commands, which also write it. */
+/** Where documents and batches are, for commands, which also write it. */
 function createAnchoredLog(database: Database) {
   return {
-    addDocuments: (documents: readonly Anchored[]) =>
-      database.write(() => addHistory(false, documents)),
-    addBatch: (batch: Anchored) => database.write(() => addHistory(true, [batch])),
+    /** @param place The block and transaction of a command that issued them again. */
+    moveDocuments: (documentHashes: readonly Hex[], place: Place) =>
+      database.write(() => placeRecords(documentHashes, { ...place, blockHash: UNSEEN }, true)),
+    moveBatch: (root: Hex, place: Place) =>
+      database.write(() => placeBatch(root, { ...place, blockHash: UNSEEN }, true)),
     /** @returns The documents and the roots of batches that are in a block from this one on. */
     async since(block: number): Promise<{ documentHashes: Hex[]; roots: Hex[] }> {
       const documents = await database.read(DOCUMENTS_SINCE, { block })
@@ -177,7 +181,8 @@ function createAnchoredLog(database: Database) {
 }
 
 const FINISH = statement('DELETE FROM unfinished WHERE command = :command')
-const SELECT_PLAN = statement('SELECT 1 FROM plan WHERE account = :account LIMIT 1')
+const SELECT_IN_FLIGHT = statement(`
+  SELECT 1 FROM send WHERE account = :account AND block_number IS NULL AND NOT final LIMIT 1`)
 
 /** Locks an account without transactions in flight. */
 async function claimAccount(
@@ -189,8 +194,8 @@ async function claimAccount(
   for (const account of accounts) {
     const lock = await sessions.take(lockOfAccount(account))
     if (lock === undefined) continue
-    const plans = await database.read(SELECT_PLAN, { account: fromHex(account) })
-    if (plans.length === 0) return { account, lock }
+    const sends = await database.read(SELECT_IN_FLIGHT, { account: fromHex(account) })
+    if (sends.length === 0) return { account, lock }
     isInFlight = true
     await lock.release()
   }
@@ -203,8 +208,8 @@ async function claimAccount(
 }
 
 const SELECT_USED = statement(`
-  SELECT EXISTS (SELECT 1 FROM bound_to) OR EXISTS (SELECT 1 FROM block)
-    OR EXISTS (SELECT 1 FROM history) OR EXISTS (SELECT 1 FROM intent) AS used`)
+  SELECT EXISTS (SELECT 1 FROM bound_to) OR EXISTS (SELECT 1 FROM payload)
+    OR EXISTS (SELECT 1 FROM record) OR EXISTS (SELECT 1 FROM change) AS used`)
 const BEGIN = statement('INSERT INTO unfinished (command) VALUES (:command)')
 
 /** Begins to fill an empty database. Gateways refuse it until the mark is removed. */
@@ -217,9 +222,7 @@ function* markUnfinished(command: string, notEmpty: Error): Work<void> {
 }
 
 const PROMISE_BATCH = statement(`
-  UPDATE batch SET promised = true, promised_at = :blockTime, block_number = :blockNumber,
-    status = :status
-  WHERE id = :id`)
+  UPDATE batch SET promised = true, promised_at = :blockTime, status = :status WHERE id = :id`)
 
 function* restoreBatch(
   batch: Omit<KnownBatch, 'id'>,
@@ -234,7 +237,7 @@ function* restoreBatch(
   const { blockNumber, blockTime, transactionHash, status } = anchoring
   const { id } = yield* addBatch(batch)
   const code = KEPT_STATUSES.indexOf(status)
-  yield* all(PROMISE_BATCH, { id, blockTime, blockNumber, status: code })
-  yield* addHistory(true, [{ hash: batch.root, blockNumber, transactionHash }])
+  yield* all(PROMISE_BATCH, { id, blockTime, status: code })
+  yield* placeBatch(batch.root, { blockNumber, blockHash: UNSEEN, transactionHash }, true)
   return id
 }

@@ -3,7 +3,7 @@ import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '#promise/erase.ts'
-import { addActs } from './acts.ts'
+import { noteErasing } from './changes.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { appendEvents } from './outcomes.ts'
@@ -70,16 +70,15 @@ const SELECT_NEW = statement(
 )
 const CLEAR_PROMISES = statement(
   (sql) => `
-    UPDATE intent SET sealed = NULL
-    WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')} AND kind = 'issue' AND sealed IS NOT NULL`,
+    UPDATE record SET sealed = NULL
+    WHERE ${sql.isIn('hash', 'hashes', 'bytes')} AND sealed IS NOT NULL`,
 )
 const SELECT_WANTED = statement(
   (sql) => `
     SELECT item.hash AS hash FROM ${sql.items({ hash: 'bytes' })}
     WHERE NOT EXISTS (SELECT 1 FROM erasure WHERE erasure.hash = item.hash)
-      OR EXISTS (SELECT 1 FROM block WHERE block.hash = item.hash)
-      OR EXISTS (SELECT 1 FROM intent WHERE document_hash = item.hash AND kind = 'issue'
-        AND sealed IS NOT NULL)`,
+      OR EXISTS (SELECT 1 FROM payload WHERE payload.hash = item.hash)
+      OR EXISTS (SELECT 1 FROM record WHERE record.hash = item.hash AND sealed IS NOT NULL)`,
 )
 
 /** The erasures in a database. */
@@ -107,8 +106,7 @@ export function createErasures(
       list.add(documentHash, requestedAt)
       return database.write(function* () {
         const hash = fromHex(documentHash)
-        if (!(yield* first(SELECT, { hash })))
-          yield* addActs([{ kind: 'erase', hash: documentHash, actor, tenant }])
+        if (!(yield* first(SELECT, { hash }))) yield* noteErasing(hash, actor, tenant)
         yield* mark(documentHash, requestedAt, tenant)
         return erasureOf((yield* first(SELECT, { hash })) as Row)
       })
@@ -173,11 +171,11 @@ function* finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Wor
 
 const BURY = statement('INSERT INTO tombstone (hash) VALUES (:hash) ON CONFLICT DO NOTHING')
 const SELECT_BYTES = statement(`
-  SELECT bytes FROM block WHERE hash = :hash
+  SELECT bytes FROM payload WHERE hash = :hash
   UNION ALL
-  SELECT sealed FROM intent WHERE document_hash = :hash AND kind = 'issue' AND sealed IS NOT NULL`)
+  SELECT sealed FROM record WHERE hash = :hash AND sealed IS NOT NULL`)
 const FORGET_CONTENT = statement(
-  'UPDATE document SET subject = NULL, category = NULL WHERE document_hash = :hash',
+  'UPDATE record SET subject = NULL, category = NULL, request = NULL WHERE hash = :hash',
 )
 const insertInto = (writtenBy: string) =>
   statement(

@@ -12,6 +12,7 @@ import {
   first,
   hexOf,
   hexOrNull,
+  type Kind,
   type Row,
   statement,
   type Values,
@@ -42,7 +43,7 @@ export function createdDaysOf({ createdFrom, createdTo }: IndexQuery): number[] 
   return [createdFrom ?? 0, createdTo ?? LAST_DAY]
 }
 
-/** An expression that equals the one in the index `document_by_day`. */
+/** An expression that equals the one in the index `record_by_day`. */
 const DAY = 'created_at / 86400'
 const IS_IN = (day: string, from: string, to: string) => `${day} >= ${from} AND ${day} <= ${to}`
 const IN_INDEX = 'created_at IS NOT NULL'
@@ -58,11 +59,11 @@ const IN_INDEX = 'created_at IS NOT NULL'
  */
 export function idsOfDays(from: string, to: string): string {
   const first = (condition: string) =>
-    `SELECT min(${DAY}) FROM document WHERE ${IN_INDEX} AND ${condition}`
+    `SELECT min(${DAY}) FROM record WHERE ${IN_INDEX} AND ${condition}`
   const ofDay = (edge: string) =>
-    `(SELECT ${edge}(id) FROM document WHERE ${IN_INDEX} AND ${DAY} = day.number)`
+    `(SELECT ${edge}(id) FROM record WHERE ${IN_INDEX} AND ${DAY} = day.number)`
   const ofBatch = (edge: string) =>
-    `(SELECT ${edge}(document.id) FROM document WHERE document.batch = whole.id)`
+    `(SELECT ${edge}(record.id) FROM record WHERE record.batch = whole.id)`
   return `
     WITH RECURSIVE day (number) AS (
       ${first(IS_IN(DAY, from, to))}
@@ -76,7 +77,7 @@ export function idsOfDays(from: string, to: string): string {
       WHERE ${IS_IN('whole.promised_at / 86400', from, to)}) AS edges`
 }
 
-/** @returns A condition on `document`; see {@link idsOfDays}. */
+/** @returns A condition on `record`; see {@link idsOfDays}. */
 export function isInDays(from: string, to: string): string {
   return IS_IN(`${CREATED_AT} / 86400`, from, to)
 }
@@ -85,12 +86,24 @@ export function isInDays(from: string, to: string): string {
 export const IS_PROMISED =
   '(batch IS NULL OR batch NOT IN (SELECT id FROM batch WHERE NOT promised))'
 
-export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch IS NULL
-  THEN block_number
-  ELSE (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch) END AS block_number,
+/** @returns Where the chain has what a member names. */
+const blockOf = (column: string, id: string) => `(SELECT send.block_number
+  FROM member JOIN send ON send.id = member.send WHERE member.${column} = ${id})`
+
+export const COLUMNS = `id, hash, batch_block, status,
+  coalesce(${blockOf('record', 'record.id')}, ${blockOf('batch', 'record.batch')}) AS block_number,
   ${CREATED_AT} AS created_at`
 
-/** A condition on the table `document`, with the values that it names. */
+/** @returns The ids of records, or of batches, that are not in a block. */
+const pendingIds = (column: 'record' | 'batch') => `
+  SELECT ${column} FROM waiting WHERE ${column} IS NOT NULL
+  UNION ALL
+  SELECT ${column} FROM member
+  WHERE +${column} IS NOT NULL AND send IN (SELECT id FROM send WHERE block_number IS NULL)`
+/** Whether a document that was issued alone is in a block. */
+export const IS_PENDING = `record.id IN (${pendingIds('record')})`
+
+/** A condition on the table `record`, with the values that it names. */
 type Condition = { sql: (dialect: Dialect) => string; values?: Values }
 
 const IDS_OF_DAYS = statement(idsOfDays(':createdFrom', ':createdTo'))
@@ -137,13 +150,13 @@ const boundsOf = (drive: Condition) =>
   statement(
     (sql) => `
       SELECT min(id) AS low, count(*) AS scanned FROM (
-        SELECT id FROM document WHERE ${drive.sql(sql)} AND id < :before AND id >= :low
+        SELECT id FROM record WHERE ${drive.sql(sql)} AND id < :before AND id >= :low
         ORDER BY id DESC LIMIT ${MAX_SCANNED_DOCUMENTS}) AS looked`,
   )
 const rowsOf = (conditions: readonly Condition[]) =>
   statement(
     (sql) => `
-      SELECT ${COLUMNS} FROM document
+      SELECT ${COLUMNS} FROM record
       WHERE ${conditions.map((one) => one.sql(sql)).join(' AND ')} AND id < :before AND id >= :low
       ORDER BY id DESC LIMIT :limit`,
   )
@@ -204,16 +217,17 @@ function conditionsOf(
 
 const IS_IN_BATCH = 'batch = (SELECT whole.id FROM batch AS whole WHERE whole.root = :root)'
 
-const isOneOf = ({ name, values }: Blind): Condition => ({
-  sql: (sql) => sql.isIn(`${sql.unindexed}${name}`, `${name}Values`, 'integer'),
+const isOneOf = ({ name, kind, values }: Field): Condition => ({
+  sql: (sql) => sql.isIn(`${sql.unindexed}${name}`, `${name}Values`, kind),
   values: { [`${name}Values`]: [...values] },
 })
 
-/** A document in a batch has no block of its own. */
-const IS_ANCHORED = '(block_number IS NOT NULL OR batch IS NOT NULL)'
+/** A document in a batch is not sent by itself. */
+const IS_ANCHORED = `NOT (${IS_PENDING})`
 /** Whether a document is in no batch, or in one that is on the chain and unchanged. */
-const IS_UNCHANGED = `(batch IS NULL
-  OR batch NOT IN (SELECT id FROM batch WHERE status <> 0 OR block_number IS NULL))`
+const IS_UNCHANGED = `(batch IS NULL OR (
+  batch NOT IN (SELECT id FROM batch WHERE status <> 0)
+  AND batch NOT IN (${pendingIds('batch')})))`
 const IS_IN_FORCE = `${IS_ANCHORED} AND ${IS_UNCHANGED} AND status = 0`
 
 const codeOf = (status: ListedStatus) =>
@@ -223,7 +237,7 @@ const isKept = (status: ListedStatus) =>
 
 /** Conditions for a status as far as the index knows it; the chain may know more. */
 const STATUS: Record<ListedStatus, string> = {
-  pending: 'block_number IS NULL AND batch IS NULL',
+  pending: IS_PENDING,
   valid: `${IS_IN_FORCE} AND (valid_until = 0 OR valid_until > :now)`,
   expired: `${IS_IN_FORCE} AND valid_until <> 0 AND valid_until <= :now`,
   suspended: isKept('suspended'),
@@ -239,12 +253,12 @@ const STATUS: Record<ListedStatus, string> = {
 type Whole = { batches: string; documents: (sql: Dialect) => string }
 
 const changed = (status: ListedStatus): Whole => ({
-  batches: `status = ${codeOf(status)} AND status <> 0 AND block_number IS NOT NULL`,
+  batches: `status = ${codeOf(status)} AND status <> 0 AND batch.id NOT IN (${pendingIds('batch')})`,
   documents: ({ unindexed }) => `${unindexed}status <> ${codeOf(status)}`,
 })
 
 const WHOLE: Partial<Record<ListedStatus, Whole>> = {
-  pending: { batches: 'block_number IS NULL', documents: () => 'true' },
+  pending: { batches: `batch.id IN (${pendingIds('batch')})`, documents: () => 'true' },
   suspended: changed('suspended'),
   revoked: changed('revoked'),
   superseded: changed('superseded'),
@@ -261,8 +275,8 @@ function inBatchWith(status: ListedStatus | undefined): string {
 const newestOf = (batches: string) =>
   statement(`
     SELECT id, newest FROM (
-      SELECT id, (SELECT max(document.id) FROM document
-        WHERE document.batch = batch.id AND document.id < :before) AS newest
+      SELECT id, (SELECT max(record.id) FROM record
+        WHERE record.batch = batch.id AND record.id < :before) AS newest
       FROM batch WHERE promised AND ${batches}) AS found
     WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_SCANNED_BATCHES + 1}`)
 
@@ -289,8 +303,8 @@ function* drivesOfBatches(
   }
 }
 
-/** A column of blind indexes, with the values to search for. */
-type Blind = { name: string; values: readonly bigint[] }
+/** A column, with the values to search for. */
+type Field = { name: string; kind: Kind; values: readonly (bigint | string)[] }
 
 /**
  * Chooses how a page of the index finds its documents.
@@ -299,21 +313,21 @@ type Blind = { name: string; values: readonly bigint[] }
  * match; with `isByStatus`, the status leads to them, because few documents have it.
  */
 function leadsOf({ subject, category, tenant, status }: IndexQuery): {
-  driving: Blind | undefined
-  others: Blind[]
+  driving: Field | undefined
+  others: Field[]
   isByStatus: boolean
 } {
   const [driving, ...others] = [
     ...blind('subject', subject),
     ...blind('category', category),
-    ...blind('tenant', tenant),
+    ...(tenant === undefined ? [] : [{ name: 'tenant', kind: 'text', values: [tenant] } as const]),
   ]
   const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
   return { driving, others, isByStatus: isRare && driving?.name !== 'subject' }
 }
 
-const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
-  values === undefined ? [] : [{ name, values }]
+const blind = (name: string, values: readonly bigint[] | undefined): Field[] =>
+  values === undefined ? [] : [{ name, kind: 'integer', values }]
 
 /** Rows by id, the highest first; `reached` is the lowest id that was scanned, 0 = no more. */
 type Scan = { rows: Row[]; reached: number }
@@ -343,11 +357,11 @@ function pageOf(
   return { documents: page.map(documentOf), next: last || null }
 }
 
-/** @param row A row of the table `document`, as both databases read it. */
+/** @param row A row of the table `record`, as both databases read it. */
 export function documentOf(row: Row): IndexedDocument {
   return {
     place: Number(row.id),
-    documentHash: hexOf(row.document_hash),
+    documentHash: hexOf(row.hash),
     batchBlock: hexOrNull(row.batch_block),
     blockNumber: row.block_number as number | null,
     status: KEPT_STATUSES[Number(row.status)] ?? null,

@@ -8,7 +8,7 @@ import { all, first, statement } from './sql.ts'
 export const MAX_LISTED = 2 ** 14
 
 const COUNT_KNOWN = statement(`
-  SELECT coalesce(max(list), 0) + 1 + (SELECT count(*) FROM document) / ${MAX_LISTED} AS lists
+  SELECT coalesce(max(list), 0) + 1 + (SELECT count(*) FROM record) / ${MAX_LISTED} AS lists
   FROM status_list`)
 const LOSE = statement(`
   INSERT INTO status_list (list, used, lost) VALUES (:list, 0, true)

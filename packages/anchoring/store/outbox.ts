@@ -1,30 +1,62 @@
+import { fromHex } from '#document/hex.ts'
+import type { Standing } from '#promise/anchoring.ts'
+import { type Intent, keyOf, keyOfIntent } from '#promise/intent.ts'
 import { type Persistence, restore } from '#promise/persistence.ts'
 import type {
-  Anchorings,
-  Backlog,
+  Added,
+  Adopting,
   FeeLog,
+  Outbox,
   OutboxPorts,
   PayloadStore,
-  Plans,
+  PromisedPayloads,
+  Queue,
+  Sends,
+  SentBlocks,
 } from '#promise/ports.ts'
-import type { Database } from './database.ts'
-import { createAnchorings } from './outbox/anchorings.ts'
-import { createBacklog, createPromisedPayloads } from './outbox/backlog.ts'
-import { createFeeLog, createPlans } from './outbox/plans.ts'
-import { createRequests, type Requests } from './outbox/requests.ts'
-import { createAnchorBlocks } from './outbox/settle.ts'
+import { insertChanges, isUndone, type NewChange } from './changes.ts'
+import { type Database, lockOutcomes } from './database.ts'
+import { anchoringOf, BATCH_COLUMNS, CHANGE_COLUMNS, intentOf, RECORD_COLUMNS } from './items.ts'
+import { follow } from './outcomes.ts'
+import {
+  insertIssues,
+  insertRecords,
+  type NewRecord,
+  newRowOf,
+  withoutConflicts,
+} from './records.ts'
+import { createFeeLog, createSends } from './sends/in-flight.ts'
+import { createSentBlocks } from './sends/watch.ts'
+import { placeRecords } from './sends/write.ts'
+import { each, hexOf, hexOrNull, type Row, statement } from './sql.ts'
+import { createQueue } from './waiting.ts'
 
-export type DatabaseOutbox = Requests & OutboxPorts
+export type DatabaseOutbox = OutboxPorts & {
+  /** Adds a document to issue, together with others. */
+  addIssue(record: NewRecord): Promise<Added>
+}
 
 /** What the gateway that leads reads and writes through its session. */
-export type LeaderOutbox = Backlog & Plans & FeeLog & Anchorings
+export type LeaderOutbox = Queue & Sends & FeeLog & SentBlocks
 
-/** The outbox for requests and for the watch of finality; see the ports. */
+/** What requests write and read; see the ports. */
 export function createOutbox(database: Database): DatabaseOutbox {
+  const addIssue = database.together<NewRecord, Added>({
+    work: insertIssues,
+    idOf: ({ intent }) => intent.documentHash,
+  })
+  const addChange = database.together<NewChange, boolean>({
+    work: insertChanges,
+    idOf: ({ intent }) => intent.documentHash,
+  })
   return {
-    ...createRequests(database),
-    ...createAnchorBlocks(database),
-    ...createAnchorings(database),
+    addIssue,
+    async add(intent, { payload = {}, changedBlock = 0 } = {}) {
+      if (intent.kind !== 'issue') return addChange({ intent, changedBlock })
+      return addIssue({ intent, ...payload })
+    },
+    find: createFind(database),
+    ...createAdopting(database),
     ...createPromisedPayloads(database),
   }
 }
@@ -32,22 +64,124 @@ export function createOutbox(database: Database): DatabaseOutbox {
 /** @param database The database through the session of the gateway that leads. */
 export function createLeaderOutbox(database: Database): LeaderOutbox {
   return {
-    ...createBacklog(database),
-    ...createPlans(database),
+    ...createQueue(database),
+    ...createSends(database),
     ...createFeeLog(database),
-    ...createAnchorings(database),
+    ...createSentBlocks(database),
   }
 }
 
-/** Stores payloads and promises in one database, both in one transaction. */
+/** Stores payloads and records in one database, both in one transaction. */
 export function createPersistence(store: PayloadStore, outbox: DatabaseOutbox): Persistence {
   return {
-    async add(intent, { bytes, entry }) {
-      const added = await outbox.addIssue({ intent, bytes, entry })
-      // A payload from before belongs to a promise that was kept.
-      return added === 'has_successor' ? added : added.isNew && added.stored
-    },
+    add: (intent, { bytes, entry }) => outbox.addIssue({ intent, bytes, entry }),
     restore: (sealed) => restore(store, sealed),
     adopt: (intent, anchoring, { entry }) => outbox.adopt(intent, anchoring, { entry }),
+  }
+}
+
+const HASH = { hash: 'bytes' } as const
+const KEY = { ...HASH, kind: 'text' } as const
+/** The send that carries a row, or that it waits. */
+const joins = (column: 'record' | 'batch' | 'change') => `
+  LEFT JOIN waiting ON waiting.${column} = ${column}.id
+  LEFT JOIN member ON member.${column} = ${column}.id
+  LEFT JOIN send ON send.id = member.send`
+const STATE = `send.block_number AS block_number, send.block_hash AS block_hash,
+  coalesce(send.transaction_hash, (
+    SELECT attempt.hash FROM attempt
+    WHERE attempt.send = send.id AND send.block_number IS NULL
+    ORDER BY attempt.id DESC LIMIT 1)) AS transaction_hash`
+const IS_OPEN = '(waiting.id IS NOT NULL OR (send.id IS NOT NULL AND NOT send.final))'
+const FIND_RECORD = statement(
+  (sql) => `
+    SELECT ${RECORD_COLUMNS}, ${STATE} FROM ${sql.items(HASH)} JOIN record
+      ON record.hash = item.hash AND record.batch IS NULL
+    ${joins('record')} WHERE ${IS_OPEN}`,
+)
+const FIND_BATCH = statement(
+  (sql) => `
+    SELECT ${BATCH_COLUMNS}, ${STATE} FROM ${sql.items(HASH)} JOIN batch ON batch.root = item.hash
+    ${joins('batch')} WHERE ${IS_OPEN}`,
+)
+// The last one counts: those before it were undone.
+const FIND_CHANGE = statement(
+  (sql) => `
+    SELECT ${CHANGE_COLUMNS}, ${STATE} FROM ${sql.items(KEY)} JOIN change
+      ON change.hash = item.hash AND change.kind = item.kind
+    ${joins('change')} WHERE ${IS_OPEN} AND NOT ${isUndone('change')} ORDER BY change.id`,
+)
+
+function createFind(database: Database): Outbox['find'] {
+  type Key = { kind: Intent['kind']; hash: Uint8Array }
+  const find = database.together<Key, Standing | undefined>({
+    *work(keys) {
+      const isIssue = ({ kind }: Key) => kind === 'issue'
+      const issues = keys.filter(isIssue)
+      const rows = [
+        ...(yield* each(FIND_RECORD, issues)),
+        ...(yield* each(FIND_BATCH, issues)),
+        ...(yield* each(
+          FIND_CHANGE,
+          keys.filter((key) => !isIssue(key)),
+        )),
+      ]
+      const found = new Map(
+        rows.map(standingOf).map((standing) => [keyOfIntent(standing.intent), standing]),
+      )
+      return keys.map(({ kind, hash }) => found.get(keyOf(kind, hexOf(hash))))
+    },
+    reads: true,
+  })
+  return (kind, documentHash) => find({ kind, hash: fromHex(documentHash) })
+}
+
+function standingOf(row: Row): Standing {
+  return {
+    intent: intentOf(row),
+    outcome:
+      row.block_number === null
+        ? { status: 'pending', transactionHash: hexOrNull(row.transaction_hash) }
+        : { status: 'anchored', ...anchoringOf(row) },
+  }
+}
+
+function createAdopting(database: Database): Adopting {
+  return {
+    adopt: (intent, anchoring, { sealed, entry } = {}) =>
+      database.write(function* () {
+        yield* lockOutcomes()
+        const { documentHash } = intent
+        const record = yield* withoutConflicts({ intent, entry, sealed })
+        const added = yield* insertRecords([newRowOf(record)])
+        if (!added.has(documentHash)) return
+        yield* placeRecords([documentHash], anchoring)
+        yield* follow([{ intent, before: null, after: anchoring, isFirst: false }])
+      }),
+  }
+}
+
+/** Payloads in one read, some kilobytes each. */
+const MAX_PAYLOADS = 200
+const SELECT_NEWEST = statement('SELECT coalesce(max(id), 0) AS id FROM record')
+const SELECT_PAYLOADS = statement(`
+  SELECT id, hash, sealed FROM record
+  WHERE sealed IS NOT NULL AND id > :last AND id <= :newest ORDER BY id LIMIT ${MAX_PAYLOADS}`)
+
+function createPromisedPayloads(database: Database): PromisedPayloads {
+  return {
+    async *payloads() {
+      // Later ones have only just put their payloads in the store.
+      const [newest] = await database.read(SELECT_NEWEST)
+      for (let last = 0; ; ) {
+        const rows = await database.read(SELECT_PAYLOADS, { last, newest: newest?.id })
+        if (rows.length === 0) return
+        yield rows.map(({ hash, sealed }) => ({
+          documentHash: hexOf(hash),
+          sealed: sealed as Uint8Array,
+        }))
+        last = Number(rows.at(-1)?.id)
+      }
+    },
   }
 }

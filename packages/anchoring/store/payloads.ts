@@ -12,20 +12,22 @@ const MAX_READ = 50
 const READ_TIMEOUT_MS = 15_000
 
 const SELECT = statement(
-  (sql) => `SELECT hash, bytes FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
+  (sql) => `SELECT hash, bytes FROM payload WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
 )
 const SELECT_HASHES = statement(
-  (sql) => `SELECT hash FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
+  (sql) => `SELECT hash FROM payload WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
 )
 // An existing row is locked (`WHERE false` changes nothing) until the transaction ends.
 const INSERT = statement(
   (sql) => `
-    ${insertItems(sql, 'block', 'hash, bytes')}
+    ${insertItems(sql, 'payload', 'hash, bytes')}
     WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
     ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash WHERE false
     ${sql.added('hash')}`,
 )
-const DELETE = statement((sql) => `DELETE FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`)
+const DELETE = statement(
+  (sql) => `DELETE FROM payload WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
+)
 
 /** Payloads in the database, which can be deleted. It does not store erased payloads again. */
 export type DeletablePayloads = PayloadStore & { delete(hash: Uint8Array): Promise<void> }

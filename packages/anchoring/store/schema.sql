@@ -24,7 +24,7 @@ CREATE TABLE tombstone (
 
 -- Payloads, by their sha-256. The hash is not the key of SQLite's tree, because its inner pages
 -- would then contain the bytes.
-CREATE TABLE block (
+CREATE TABLE payload (
   hash bytea NOT NULL UNIQUE,
   bytes bytea NOT NULL
 );
@@ -46,7 +46,7 @@ CREATE TABLE erasure (
 CREATE INDEX erasure_unfinished ON erasure (requested_at) WHERE erased_at IS NULL;
 
 -- The data that the request of a batch stored before the batch was promised: the hashes of some
--- blocks, one after another; or the CID of their group on a Kubo node; or the batch's documents in
+-- payloads, one after another; or the CID of their group on a Kubo node; or the batch's documents in
 -- the index.
 CREATE TABLE batch_draft (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -57,99 +57,6 @@ CREATE TABLE batch_draft (
 );
 CREATE INDEX batch_draft_by_request ON batch_draft (request);
 
-CREATE TABLE plan (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- The address of the account that sends it.
-  account bytea NOT NULL,
-  nonce bigint NOT NULL,
-  -- For suspensions and releases, the newest block when it was planned.
-  head bigint
-);
-CREATE INDEX plan_by_account ON plan (account);
-
-CREATE TABLE attempt (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  plan bigint NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
-  hash bytea NOT NULL,
-  raw bytea NOT NULL,
-  gas_limit bigint NOT NULL,
-  -- Text, because wei may have more than 64 bits.
-  max_fee_per_gas text NOT NULL,
-  max_priority_fee_per_gas text NOT NULL
-);
-CREATE INDEX attempt_by_plan ON attempt (plan);
-
--- Most intents wait for their block to become final, and are in few of these indexes.
-CREATE TABLE intent (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- The account of the newest transaction that carried it.
-  account bytea,
-  kind text NOT NULL,
-  -- The hash of a document, or the root of a batch, which is then in both columns.
-  document_hash bytea NOT NULL,
-  root bytea,
-  valid_until bigint,
-  manifest bytea,
-  reason bigint,
-  sealed bytea,
-  -- When it is tried again after a refusal, in milliseconds of the Unix epoch, and how often it was
-  -- refused.
-  held_until bigint,
-  tries bigint NOT NULL DEFAULT 0,
-  plan bigint REFERENCES plan (id) ON DELETE SET NULL,
-  block_number bigint,
-  -- Empty until the block has been read.
-  block_hash bytea NOT NULL DEFAULT '',
-  transaction_hash bytea,
-  tenant text,
-  reported boolean NOT NULL DEFAULT false,
-  UNIQUE (document_hash, kind)
-);
-CREATE INDEX intent_by_plan ON intent (plan) WHERE plan IS NOT NULL;
-CREATE INDEX intent_queued ON intent (id) WHERE plan IS NULL AND block_number IS NULL;
-CREATE INDEX intent_sealed ON intent (id) WHERE sealed IS NOT NULL;
-CREATE INDEX intent_by_block ON intent (block_number, block_hash) WHERE block_number IS NOT NULL;
-
--- The blocks of anchored intents; `seen` = the chain had the block when it was last read.
-CREATE TABLE anchor_block (
-  block_number bigint NOT NULL,
-  block_hash bytea NOT NULL,
-  seen boolean NOT NULL DEFAULT false,
-  PRIMARY KEY (block_number, block_hash)
-);
-CREATE INDEX anchor_block_unseen ON anchor_block (block_number, block_hash) WHERE NOT seen;
-CREATE INDEX anchor_block_seen ON anchor_block (block_number, block_hash) WHERE seen;
-
-CREATE TABLE fee (
-  minute bigint PRIMARY KEY,
-  gwei bigint NOT NULL
-);
-
--- `period` is that of the claim. A key is remembered until the end of the next period. Old keys of
--- a period are deleted together.
-CREATE TABLE idempotency (
-  key bytea PRIMARY KEY,
-  period bigint NOT NULL,
-  document_hash bytea NOT NULL
-);
-CREATE INDEX idempotency_by_period ON idempotency (period);
-
--- The anchoring of each document that was in this outbox, kept permanently because nodes drop old
--- events. It is in the order of blocks, so that the rows of a transaction share pages.
-CREATE TABLE history (
-  block_number bigint NOT NULL,
-  document_hash bytea NOT NULL,
-  transaction_hash bytea,
-  PRIMARY KEY (block_number, document_hash)
-);
-
-CREATE TABLE batch_history (
-  block_number bigint NOT NULL,
-  root bytea NOT NULL,
-  transaction_hash bytea,
-  PRIMARY KEY (block_number, root)
-);
-
 -- The first use of each key of a request for a batch, kept permanently like the salts that depend
 -- on the key.
 CREATE TABLE batch_request (
@@ -159,85 +66,169 @@ CREATE TABLE batch_request (
   promised boolean NOT NULL DEFAULT false
 );
 
--- The batches that were promised, and those whose documents are being added to the index. `status`
--- is that of the whole batch, as in the table document. Times are in seconds of the Unix epoch.
+-- The batches that were promised, and those whose documents are being added. `status` is that of the
+-- whole batch, as in the table record. Times are in seconds of the Unix epoch.
 CREATE TABLE batch (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   root bytea NOT NULL UNIQUE,
   size bigint NOT NULL,
   manifest bytea NOT NULL,
+  -- '' = unknown: it was restored from the chain.
   tenant text NOT NULL,
+  -- Who issued it; see #promise/acts.ts.
+  actor text,
   promised boolean NOT NULL DEFAULT false,
   promised_at bigint,
-  block_number bigint,
   status bigint NOT NULL DEFAULT 0,
   created_at bigint -- local
 );
 CREATE INDEX batch_unpromised ON batch (id) WHERE NOT promised;
-CREATE INDEX batch_pending ON batch (id) WHERE block_number IS NULL;
 CREATE INDEX batch_by_status ON batch (status) WHERE status <> 0;
 
--- The index of documents for lists and searches, without names; see
--- #promise/document-index.ts. Rows are in the order in which documents were requested.
-CREATE TABLE document (
+-- The documents, in the order in which they were requested. There are no names; see
+-- #promise/document-index.ts.
+CREATE TABLE record (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  document_hash bytea NOT NULL,
+  hash bytea NOT NULL,
   -- For a document in a batch, its batch block, and the id of the batch, which may not be promised
   -- yet.
   batch_block bytea,
   batch bigint,
-  -- NULL while it is not on the chain, and for a document in a batch, because the batch has it.
-  block_number bigint,
-  -- The status that the gateways know: its place in KEPT_STATUSES.
+  -- The last status that the gateways know: its place in KEPT_STATUSES. Whether it is pending follows
+  -- from `waiting` and `send`.
   status bigint NOT NULL DEFAULT 0,
   issued_on bigint NOT NULL,
   valid_until bigint NOT NULL,
+  -- Blind indexes.
   subject bigint,
   category bigint,
-  tenant bigint,
+  -- NULL = unknown: it was restored from the chain.
+  tenant text,
   -- When it was promised, in seconds of the Unix epoch. NULL for a document in a batch, because the
   -- batch has it.
   created_at bigint,
   -- Who issued it; see #promise/acts.ts. NULL for a document in a batch.
-  actor text
+  actor text,
+  -- The digest of the idempotency key.
+  request bytea,
+  -- The hash of the document that it supersedes.
+  supersedes bytea,
+  -- While payloads are on a Kubo node: the payload, until its block is final.
+  sealed bytea
 );
-CREATE UNIQUE INDEX document_by_hash ON document (document_hash, coalesce(batch, 0));
-CREATE INDEX document_by_subject ON document (subject, id) WHERE subject IS NOT NULL;
-CREATE INDEX document_by_category ON document (category, id);
-CREATE INDEX document_by_tenant ON document (tenant, id);
-CREATE INDEX document_by_day ON document ((created_at / 86400), id) WHERE created_at IS NOT NULL;
-CREATE INDEX document_by_batch ON document (batch, id) WHERE batch IS NOT NULL;
-CREATE INDEX document_pending ON document (id) WHERE block_number IS NULL AND batch IS NULL;
-CREATE INDEX document_by_status ON document (status, id) WHERE status <> 0;
+CREATE UNIQUE INDEX record_by_hash ON record (hash, coalesce(batch, 0));
+CREATE INDEX record_by_subject ON record (subject, id) WHERE subject IS NOT NULL;
+CREATE INDEX record_by_category ON record (category, id);
+CREATE INDEX record_by_tenant ON record (tenant, id);
+CREATE INDEX record_by_day ON record ((created_at / 86400), id) WHERE created_at IS NOT NULL;
+CREATE INDEX record_by_batch ON record (batch, id) WHERE batch IS NOT NULL;
+CREATE INDEX record_by_status ON record (status, id) WHERE status <> 0;
+CREATE UNIQUE INDEX record_by_request ON record (request) WHERE request IS NOT NULL;
+CREATE UNIQUE INDEX record_by_superseded ON record (supersedes) WHERE supersedes IS NOT NULL;
+CREATE INDEX record_sealed ON record (id) WHERE sealed IS NOT NULL;
 
--- Rows below this belong to an index that was dropped, and so do cursors.
-CREATE TABLE document_index (
-  first bigint PRIMARY KEY
-);
-
--- Documents that were superseded here, written with the intent to issue the successor. Once that is
--- on the chain, the revocation is promised in the same transaction.
-CREATE TABLE succession (
-  document_hash bytea PRIMARY KEY,
-  successor_hash bytea NOT NULL UNIQUE,
-  -- The root, for a document in a batch.
-  root bytea,
-  revoked boolean NOT NULL DEFAULT false
-);
-CREATE INDEX succession_open ON succession (document_hash) WHERE NOT revoked;
-
--- Who did what with documents and batches, apart from issuing single documents.
-CREATE TABLE act (
+-- The changes of documents and batches that somebody asked for, permanently.
+CREATE TABLE change (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- The hash of a document, or the root of a batch.
-  document_hash bytea NOT NULL,
+  -- revoke, suspend, release, or erase, which the chain does not see.
   kind text NOT NULL,
+  -- The hash of a document, or the root of a batch, which is then in both columns. `root` is that of
+  -- its batch for a document in one.
+  hash bytea NOT NULL,
+  root bytea,
+  reason bigint,
   -- In seconds of the Unix epoch.
   time bigint NOT NULL,
-  actor text NOT NULL,
-  tenant text
+  -- Who asked for it, and for which tenant. NULL = a command.
+  actor text,
+  tenant text,
+  -- The record of the successor, which must be in a block before.
+  after bigint
 );
-CREATE INDEX act_by_document ON act (document_hash, id);
+CREATE INDEX change_by_hash ON change (hash, id);
+CREATE INDEX change_after ON change (after) WHERE after IS NOT NULL;
+
+-- The records, batches and changes that no send carries, in their order. This is the queue.
+CREATE TABLE waiting (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  record bigint,
+  batch bigint,
+  change bigint,
+  -- When it is tried again after a refusal, in milliseconds of the Unix epoch, and how often it was
+  -- refused.
+  not_before bigint,
+  tries bigint NOT NULL DEFAULT 0,
+  -- The account of the last send that carried it; empty for one of another gateway. It may be on the
+  -- chain already.
+  sent_by bytea,
+  -- Whether it was in a block before, and counted in `tally`.
+  counted boolean NOT NULL DEFAULT false
+);
+CREATE UNIQUE INDEX waiting_record ON waiting (record) WHERE record IS NOT NULL;
+CREATE UNIQUE INDEX waiting_batch ON waiting (batch) WHERE batch IS NOT NULL;
+CREATE UNIQUE INDEX waiting_change ON waiting (change) WHERE change IS NOT NULL;
+
+-- The transactions. One that another gateway or a command sent has no account and no nonce.
+CREATE TABLE send (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  account bytea,
+  nonce bigint,
+  -- For suspensions and releases, the newest block when it was planned.
+  head bigint,
+  -- The block in which its nonce is used; NULL while it is in flight. The hash is empty until it has
+  -- been read.
+  block_number bigint,
+  block_hash bytea,
+  -- The transaction in that block. NULL when it is not one of its attempts, or no node has its
+  -- events.
+  transaction_hash bytea,
+  -- In gwei, rounded up, and when it was known, in milliseconds of the Unix epoch.
+  fee bigint,
+  settled_at bigint,
+  -- Whether the chain had the block when it was last read.
+  seen boolean NOT NULL DEFAULT false,
+  final boolean NOT NULL DEFAULT false
+);
+CREATE UNIQUE INDEX send_by_nonce ON send (account, nonce) WHERE nonce IS NOT NULL AND NOT final;
+CREATE UNIQUE INDEX send_by_transaction ON send (transaction_hash)
+  WHERE transaction_hash IS NOT NULL;
+CREATE INDEX send_by_block ON send (block_number, block_hash) WHERE block_number IS NOT NULL;
+CREATE INDEX send_in_flight ON send (id) WHERE block_number IS NULL;
+CREATE INDEX send_open ON send (block_number, block_hash)
+  WHERE block_number IS NOT NULL AND NOT final;
+CREATE INDEX send_seen ON send (block_number, block_hash)
+  WHERE seen AND block_number IS NOT NULL AND NOT final;
+CREATE INDEX send_with_fee ON send (settled_at) WHERE fee IS NOT NULL;
+
+-- What each send carries, in order.
+CREATE TABLE member (
+  send bigint NOT NULL REFERENCES send (id),
+  -- The id that it had in `waiting`; negative when it never waited.
+  place bigint NOT NULL,
+  record bigint,
+  batch bigint,
+  change bigint,
+  counted boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (send, place)
+);
+CREATE UNIQUE INDEX member_record ON member (record) WHERE record IS NOT NULL;
+CREATE UNIQUE INDEX member_batch ON member (batch) WHERE batch IS NOT NULL;
+CREATE UNIQUE INDEX member_change ON member (change) WHERE change IS NOT NULL;
+
+-- The signed transactions of each send, until it is final.
+CREATE TABLE attempt (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  send bigint NOT NULL REFERENCES send (id),
+  hash bytea NOT NULL UNIQUE,
+  raw bytea NOT NULL,
+  -- How many of the send's members it carries, from the first on.
+  carried bigint NOT NULL,
+  gas_limit bigint NOT NULL,
+  -- Text, because wei may have more than 64 bits.
+  max_fee_per_gas text NOT NULL,
+  max_priority_fee_per_gas text NOT NULL
+);
+CREATE INDEX attempt_by_send ON attempt (send);
 
 -- How many documents got into blocks each day, in days since 1970-01-01; tenant '' = a command.
 CREATE TABLE tally (
@@ -276,11 +267,11 @@ CREATE TABLE event (
   block_number bigint,
   block_hash bytea,
   transaction_hash bytea,
-  tenant text,
-  -- For a change, the blind index of the tenant that issued the document or batch. If it is known,
-  -- the event is only for that tenant.
-  owner bigint
+  -- The tenant that issued the document or batch; if that is unknown, the one that asked for the
+  -- change.
+  tenant text
 );
+CREATE INDEX event_by_tenant ON event (tenant, id);
 
 -- Receivers of events. `cursor` is the event up to which they are being delivered or were
 -- delivered. `types` and `secrets` are JSON; `secrets` has the values from which the secrets are

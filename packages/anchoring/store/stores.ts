@@ -3,23 +3,21 @@ import type { Log } from '#base/log.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import type { IssueError } from '#promise/errors.ts'
 import type { Locks } from '#promise/lock.ts'
-import { createActLog } from './acts.ts'
 import { createBatchDrafts, type DraftGroups } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
+import { createActLog } from './changes.ts'
 import type { Database, KeysDatabase, Session, Sessions } from './database.ts'
-import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
-import { type BlindTenant, createEventLog } from './events.ts'
-import { createHistory } from './history.ts'
-import { createIdempotencyLog } from './idempotency.ts'
+import { createEventLog } from './events.ts'
 import { createLeaderRow } from './leader-row.ts'
 import { createLeaderOutbox, createOutbox, createPersistence, type LeaderOutbox } from './outbox.ts'
 import { OUTCOME_CHANNEL, WAITING_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
+import { createDocumentIndex, createRequestLog, createSuccessions } from './records.ts'
+import { createHistory } from './sends/history.ts'
 import { numberOrNull, statement } from './sql.ts'
-import { createSuccessions } from './successions.ts'
 import { createTallies } from './tallies.ts'
 import type { IsBlockErased } from './tombstones.ts'
 
@@ -27,7 +25,6 @@ import type { IsBlockErased } from './tombstones.ts'
 export type DatabaseDeps = {
   binding: Binding
   erasureList: ErasureList
-  blindTenant: BlindTenant
   /** A gateway that is stopped or cut off for longer than this loses its locks; milliseconds. */
   termMs: number
   log: Log
@@ -83,7 +80,7 @@ export type SharedDatabase = DatabaseStores['shared']
 export async function openStores(
   database: Database,
   parts: DatabaseParts,
-  { binding, erasureList, blindTenant, log }: DatabaseDeps,
+  { binding, erasureList, log }: DatabaseDeps,
 ) {
   const { sessions, refusals, scrubber, openErased, isSole, ...rest } = parts
   try {
@@ -107,7 +104,6 @@ export async function openStores(
       },
       /** For the tables of modules. */
       database,
-      blindTenant,
       outbox,
       /** Payloads in the database itself. It does not store erased payloads again. */
       embedded,
@@ -115,7 +111,7 @@ export async function openStores(
       /** Payloads and promises, both in the database. */
       embeddedPersistence: createPersistence(embedded, outbox),
       isErased,
-      idempotency: createIdempotencyLog(database),
+      requests: createRequestLog(database),
       history: createHistory(database),
       acts: createActLog(database),
       tallies: createTallies(database),
@@ -123,7 +119,7 @@ export async function openStores(
       backups: isSole ? createBackups(database) : undefined,
       documentIndex: createDocumentIndex(database),
       successions: createSuccessions(database),
-      events: createEventLog(database, blindTenant),
+      events: createEventLog(database),
       batchLog: createBatchLog(database),
       /** @param groups The groups of a Kubo node; absent when payloads are in the database. */
       batchDrafts: (groups?: DraftGroups) =>

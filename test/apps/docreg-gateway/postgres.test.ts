@@ -139,24 +139,21 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(made.code, made.stderr).toBe(0)
     const rows = databaseRows({ ...env, ...broken })
     const [one, two] = (await rows.all(
-      `SELECT ${rows.hex('document_hash')} AS hash FROM history ORDER BY document_hash`,
+      `SELECT ${rows.hex('hash')} AS hash FROM record WHERE batch IS NULL ORDER BY hash`,
     )) as [{ hash: string }, { hash: string }]
     await rows.run(`
-        UPDATE block SET bytes = '' WHERE hash = ${rows.bytes(one.hash)};
-        DELETE FROM block WHERE hash = ${rows.bytes(two.hash)};
-        DELETE FROM document WHERE document_hash = ${rows.bytes(two.hash)};
-        UPDATE document SET status = 2 WHERE document_hash = ${rows.bytes(one.hash)};
-        DELETE FROM history WHERE document_hash = ${rows.bytes(two.hash)};
-        INSERT INTO history VALUES (1, ${rows.bytes('07'.repeat(32))}, NULL)`)
+        UPDATE payload SET bytes = '' WHERE hash = ${rows.bytes(one.hash)};
+        DELETE FROM payload WHERE hash = ${rows.bytes(two.hash)};
+        UPDATE record SET hash = ${rows.bytes('07'.repeat(32))} WHERE hash = ${rows.bytes(two.hash)};
+        UPDATE record SET status = 2 WHERE hash = ${rows.bytes(one.hash)}`)
     const { code, found } = await fsck(broken)
     expect(found.differences.map((difference: { code: string }) => difference.code).sort()).toEqual(
       [
-        'history_missing',
-        'history_without_record',
-        'index_differs',
-        'index_missing',
         'payload_damaged',
         'payload_missing',
+        'record_differs',
+        'record_missing',
+        'record_not_on_chain',
       ],
     )
     expect(code).toBe(1)

@@ -223,10 +223,10 @@ test('behavior: fsck finds nothing in it, and then each fault that is planted, a
   await recovered.stop()
   const database = new DatabaseSync(join(folder, 'b', 'gateway.db'))
   // 1 = suspended: a document whose release does not count.
-  const held = database.prepare('SELECT id FROM document WHERE status = 1 AND batch IS NULL')
+  const held = database.prepare('SELECT id FROM record WHERE status = 1 AND batch IS NULL')
   const { id } = held.get() as { id: number }
-  database.prepare('UPDATE document SET status = 0 WHERE id = ?').run(id)
-  expect(JSON.parse((await fsck()).stdout).differences).toMatchObject([{ code: 'index_differs' }])
+  database.prepare('UPDATE record SET status = 0 WHERE id = ?').run(id)
+  expect(JSON.parse((await fsck()).stdout).differences).toMatchObject([{ code: 'record_differs' }])
   const reindexed = await docregGateway(['reindex'], {
     env: { ...env, ISSUER_KEY: issuer.keys.issuer, DATA_DIR: join(folder, 'b') },
   })
@@ -234,29 +234,28 @@ test('behavior: fsck finds nothing in it, and then each fault that is planted, a
   expect(held.all()).toHaveLength(1)
   expect(JSON.parse((await fsck()).stdout).differences).toEqual([])
   const hashes = database
-    .prepare('SELECT document_hash AS hash FROM history ORDER BY hash')
+    .prepare('SELECT hash FROM record WHERE batch IS NULL ORDER BY hash')
     .all()
     .map(({ hash }) => hash as Uint8Array)
-  const [first, second, third, fourth] = hashes as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
-  database.prepare('UPDATE block SET bytes = zeroblob(9) WHERE hash = ?').run(first)
-  database.prepare('DELETE FROM block WHERE hash = ?').run(second)
-  database.prepare('DELETE FROM document WHERE document_hash = ?').run(second)
-  database.prepare('DELETE FROM history WHERE document_hash = ?').run(third)
-  database.prepare('UPDATE document SET block_number = 1 WHERE document_hash = ?').run(fourth)
-  database.prepare('INSERT INTO history VALUES (1, ?, NULL)').run(new Uint8Array(32).fill(7))
-  database.prepare('INSERT INTO tombstone VALUES (?)').run(fourth)
+  const [first, second, third] = hashes as [Uint8Array, Uint8Array, Uint8Array]
+  database.prepare('UPDATE payload SET bytes = zeroblob(9) WHERE hash = ?').run(first)
+  database.prepare('DELETE FROM payload WHERE hash = ?').run(second)
+  database
+    .prepare('UPDATE record SET hash = ? WHERE hash = ?')
+    .run(new Uint8Array(32).fill(7), second)
+  database.prepare('UPDATE record SET status = 4 WHERE hash = ?').run(third)
+  database.prepare('INSERT INTO tombstone VALUES (?)').run(third)
   database.close()
   const before = readFileSync(join(folder, 'b', 'gateway.db'))
   const { stdout, code } = await fsck()
   const { differences } = JSON.parse(stdout)
   expect(differences.map((one: { code: string }) => one.code).sort()).toEqual([
     'erased_but_present',
-    'history_missing',
-    'history_without_record',
-    'index_differs',
-    'index_missing',
     'payload_damaged',
     'payload_missing',
+    'record_differs',
+    'record_missing',
+    'record_not_on_chain',
   ])
   expect(code).toBe(1)
   expect(readFileSync(join(folder, 'b', 'gateway.db')).equals(before)).toBe(true)

@@ -70,7 +70,7 @@ describe.skipIf(folder === undefined)('backups of PostgreSQL', () => {
         expect(body.data.status).toBe('valid')
       }
       await again.stop()
-      await execute(restored, "UPDATE block SET bytes = '\\x00'")
+      await execute(restored, "UPDATE payload SET bytes = '\\x00'")
       await expect(command('restore', where)).rejects.toThrow('is damaged')
     },
     LONG_MS,

@@ -10,13 +10,11 @@ import { fetchPayloads } from '#operate/backup/blocks.ts'
 import { checkHistory, isOutdated } from '#operate/backup/compare.ts'
 import { BackupError } from '#operate/backup/contents.ts'
 import { openRestored } from '#operate/backup/restored-sqlite.ts'
-import { hashesIn } from '#operate/tables/rows.ts'
+import { anchoredIn } from '#operate/tables/rows.ts'
 import { readSqlite } from '#operate/tables/sqlite.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { tableOf } from '#store/tables.ts'
-
 import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 
 let dir: string
@@ -30,7 +28,7 @@ afterEach(() => {
 test.each([
   ['an older', 1],
   ['a newer', 1_000],
-])('error: a backup of %s version is named as one', (which, version) => {
+])('a backup of %s version is named as one', (which, version) => {
   const database = new DatabaseSync(join(dir, 'gateway.db'))
   database.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
     PRAGMA user_version = ${version}`)
@@ -49,7 +47,7 @@ test.each([
   ['revoke', RELEASED, false],
   ['issue', 0, false],
 ] as const)(
-  'behavior: of a document that was changed after the backup (%s waits, reason %i), dropped: %s',
+  'of a document that was changed after the backup (%s waits, reason %i), dropped: %s',
   (kind, reason, dropped) => {
     const record = { revokedBlock: 11, reason }
     expect(isOutdated(kind, record, 10)).toBe(dropped)
@@ -58,44 +56,73 @@ test.each([
   },
 )
 
-test('behavior: compares every document of the history once, however many a block has', async () => {
+/** Adds sends with these ids, one in block 7 and one in flight. */
+function addSends(sqlite: DatabaseSync, { inBlock, inFlight }: Record<string, number>): void {
+  const insert = sqlite.prepare('INSERT INTO send (id, block_number) VALUES (?, ?)')
+  insert.run(inBlock ?? 0, 7)
+  insert.run(inFlight ?? 0, null)
+}
+const digest = (text: string) => createHash('sha256').update(text).digest()
+const anchoredOf = (sqlite: DatabaseSync, table: 'record' | 'batch') =>
+  anchoredIn(readSqlite({ main: sqlite, keys: sqlite }), table)
+
+test('compares every document in a block once, however many a block has', async () => {
   const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))
-  const insert = sqlite.prepare('INSERT INTO history VALUES (?, ?, NULL)')
-  for (let n = 0; n < 1_301; n++)
-    insert.run(n < 1_203 ? 7 : n, createHash('sha256').update(`${n}`).digest())
+  const insert = sqlite.prepare(
+    'INSERT INTO record (id, hash, issued_on, valid_until, batch) VALUES (?, ?, 1, 0, ?)',
+  )
+  const carry = sqlite.prepare('INSERT INTO member (send, place, record) VALUES (?, ?, ?)')
+  addSends(sqlite, { inBlock: 1, inFlight: 2 })
+  for (let n = 1; n <= 1_301; n++) {
+    insert.run(n, digest(`${n}`), null)
+    carry.run(1, n, n)
+  }
+  // One waits, one is in flight, and one is in a batch.
+  for (const [n, batch] of [
+    [1_302, null],
+    [1_303, null],
+    [1_304, 5],
+  ] as const)
+    insert.run(n, digest(`${n}`), batch)
+  sqlite.prepare('INSERT INTO waiting (record) VALUES (?)').run(1_302)
+  carry.run(2, 1_303, 1_303)
   const asked: Hex[] = []
   const records = async (keys: readonly RecordKey[]) => {
     asked.push(...keys.map(({ documentHash }) => documentHash))
     return keys.map(() => ({ anchoredBlock: 7 }))
   }
-  expect(await checkHistory(historyOf(sqlite), { records })).toBe(1_301)
-  expect(new Set(asked).size).toBe(1_301)
+  expect(await checkHistory(anchoredOf(sqlite, 'record'), { records })).toBe(1_301)
+  const wanted = Array.from({ length: 1_301 }, (_, i) => toHex(digest(`${i + 1}`)))
+  expect(asked.toSorted()).toEqual(wanted.toSorted())
   await close()
 })
 
-const historyOf = (sqlite: DatabaseSync) =>
-  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), tableOf('history'), 'document_hash')
-const batchesOf = (sqlite: DatabaseSync) =>
-  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), tableOf('batch_history'), 'root')
-
-test('error: names batches that were anchored and that the chain does not have', async () => {
+test('names batches that were anchored and that the chain does not have', async () => {
   const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))
-  const insert = sqlite.prepare('INSERT INTO batch_history VALUES (?, ?, NULL)')
-  const roots = ['one', 'two'].map((text) => createHash('sha256').update(text).digest())
-  for (const root of roots) insert.run(7, root)
+  const insert = sqlite.prepare(
+    "INSERT INTO batch (id, root, size, manifest, tenant, promised) VALUES (?, ?, 1, x'', '', ?)",
+  )
+  const carry = sqlite.prepare('INSERT INTO member (send, place, batch) VALUES (?, ?, ?)')
+  addSends(sqlite, { inBlock: 1, inFlight: 2 })
+  const roots = ['one', 'two', 'in flight', 'not promised'].map(digest)
+  for (const [i, root] of roots.entries()) insert.run(i + 1, root, i === 3 ? 0 : 1)
+  carry.run(1, 1, 1)
+  carry.run(1, 2, 2)
+  carry.run(2, 3, 3)
   const records = async (keys: readonly RecordKey[]) =>
     keys.map(({ documentHash, root }) => ({
       anchoredBlock: documentHash === root && root === toHex(roots[0] as Uint8Array) ? 7 : 0,
     }))
-  await expect(checkBatchHistory(batchesOf(sqlite), { records })).rejects.toThrow(
+  await expect(checkBatchHistory(anchoredOf(sqlite, 'batch'), { records })).rejects.toThrow(
     'no record of 1 of 2 batches',
   )
-  sqlite.prepare('DELETE FROM batch_history WHERE root = ?').run(roots[1] as Uint8Array)
-  expect(await checkBatchHistory(batchesOf(sqlite), { records })).toBe(1)
+  sqlite.exec('DELETE FROM member WHERE batch = 2')
+  sqlite.exec('DELETE FROM batch WHERE id = 2')
+  expect(await checkBatchHistory(anchoredOf(sqlite, 'batch'), { records })).toBe(1)
   await close()
 })
 
-test('behavior: payloads that only another source has are put into the store', async () => {
+test('payloads that only another source has are put into the store', async () => {
   const bytesOf = (text: string) => new TextEncoder().encode(text)
   const hashOf = (text: string) => toHex(createHash('sha256').update(text).digest())
   const storeOf = (blocks: Map<Hex, Uint8Array>): PayloadStore => ({

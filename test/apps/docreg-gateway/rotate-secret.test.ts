@@ -87,7 +87,7 @@ test('behavior: without the memory of its keys a repeat is found on the chain, u
   const first = await issue('before')
   await gateway.stop()
   const database = new DatabaseSync(join(dataDir, 'gateway.db'))
-  database.exec('DELETE FROM idempotency')
+  database.exec('UPDATE record SET request = NULL')
   database.close()
   await start(NEW, OLD)
   for (let time = 0; time < 2; time++)

@@ -56,7 +56,7 @@ afterEach(async () => {
 function open(): void {
   database = openSqlite(join(dir, 'gateway.db'))
   webhooks = createWebhooks(database)
-  const deliveries = createDeliveries(database, () => [])
+  const deliveries = createDeliveries(database)
   stop = startCourier({
     deliveries: {
       ...deliveries,
@@ -136,7 +136,7 @@ const pass = (milliseconds: number) =>
   )
 
 describe('deliveries', () => {
-  test('default: sends events from its creation on, of its tenant and types', async () => {
+  test('sends events from its creation on, of its tenant and types', async () => {
     const [early, a, other] = [hash(), hash(), hash()]
     await happen(early, 'document.issued')
     await add({ types: ['document.issued', 'document.revoked'] })
@@ -149,7 +149,7 @@ describe('deliveries', () => {
     await expect.poll(() => counts).toEqual({ delivered: 2 })
   })
 
-  test('behavior: sends nothing once another gateway is the courier', async () => {
+  test('sends nothing once another gateway is the courier', async () => {
     await add()
     answer = () => {
       isElsewhere = true
@@ -164,14 +164,14 @@ describe('deliveries', () => {
     expect((await only())?.failingSince).toBe(null)
   })
 
-  test('default: a webhook of all tenants gets all events', async () => {
+  test('a webhook of all tenants gets all events', async () => {
     await add({ tenant: null })
     await happen(hash(), 'document.issued', 'one')
     await happen(hash(), 'document.issued', 'another')
     await expect.poll(() => sent.length).toBe(2)
   })
 
-  test('behavior: a failed delivery holds back later ones of its document only', async () => {
+  test('a failed delivery holds back later ones of its document only', async () => {
     await add()
     const [bad, good] = [hash(), hash()]
     answer = (documentHash) => (documentHash === bad ? 'failed' : 'delivered')
@@ -192,7 +192,7 @@ describe('deliveries', () => {
     await expect.poll(waiting).toBe(0)
   })
 
-  test('behavior: tries again with the same id, also after a restart', async () => {
+  test('tries again with the same id, also after a restart', async () => {
     await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
@@ -205,7 +205,7 @@ describe('deliveries', () => {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('behavior: an event whose result was not written is sent again', async () => {
+  test('an event whose result was not written is sent again', async () => {
     await add()
     const [begun, sending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     answer = async (): Promise<Outcome> => {
@@ -226,7 +226,7 @@ describe('deliveries', () => {
     expect(sent[0]?.id).toBe(sent[1]?.id)
   })
 
-  test('behavior: one that fails for three days is given up, and later ones go on', async () => {
+  test('one that fails for three days is given up, and later ones go on', async () => {
     await add()
     const [bad, good] = [hash(), hash()]
     answer = (documentHash, type) =>
@@ -246,7 +246,7 @@ describe('deliveries', () => {
     expect((await only())?.disabledReason).toBeNull()
   })
 
-  test('behavior: a receiver that accepts nothing for three days is disabled, and keeps what waits', async () => {
+  test('a receiver that accepts nothing for three days is disabled, and keeps what waits', async () => {
     const { id } = await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
@@ -262,7 +262,7 @@ describe('deliveries', () => {
     await expect.poll(() => sent.length).toBe(before + 2)
   })
 
-  test('behavior: leaves a receiver alone for its Retry-After, whatever else happens', async () => {
+  test('leaves a receiver alone for its Retry-After, whatever else happens', async () => {
     await add()
     answer = () => 'failed'
     retryAfterMs = 1_500
@@ -277,7 +277,7 @@ describe('deliveries', () => {
     await expect.poll(() => typesOf(first)).toEqual(['document.issued'])
   })
 
-  test('behavior: 410 disables at once', async () => {
+  test('410 disables at once', async () => {
     await add()
     answer = () => 'gone'
     await happen(hash(), 'document.issued')
@@ -285,7 +285,7 @@ describe('deliveries', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('behavior: a receiver that is down gets one try at a time', async () => {
+  test('a receiver that is down gets one try at a time', async () => {
     await add()
     answer = () => 'failed'
     for (let i = 0; i < 200; i++) await happen(hash(), 'document.issued')
@@ -295,7 +295,7 @@ describe('deliveries', () => {
     expect(sent.length).toBeLessThanOrEqual(54)
   })
 
-  test('behavior: a disk that takes no result makes no flood of repeats', async () => {
+  test('a disk that takes no result makes no flood of repeats', async () => {
     await add()
     isDiskFull = true
     await happen(hash(), 'document.issued')
@@ -307,7 +307,7 @@ describe('deliveries', () => {
     expect(sent[0]?.id).toBe(sent[1]?.id)
   })
 
-  test('behavior: slow receivers of one tenant do not stop those of another', async () => {
+  test('slow receivers of one tenant do not stop those of another', async () => {
     const sending = Promise.withResolvers<void>()
     answer = (_, type) =>
       type === 'document.issued' ? sending.promise.then(() => 'delivered') : 'delivered'
@@ -323,7 +323,7 @@ describe('deliveries', () => {
     await expect.poll(() => sent.length).toBe(13)
   })
 
-  test('behavior: a turn ends after a second, and the rest of its events comes in later ones', async () => {
+  test('a turn ends after a second, and the rest of its events comes in later ones', async () => {
     await add()
     answer = () => new Promise((resolve) => setTimeout(resolve, 600, 'delivered'))
     const hashes = Array.from({ length: 20 }, hash)
@@ -336,7 +336,7 @@ describe('deliveries', () => {
     await expect.poll(waiting).toBe(0)
   })
 
-  test('behavior: one success releases what failed before it, once', async () => {
+  test('one success releases what failed before it, once', async () => {
     await add()
     answer = () => 'failed'
     const [first, second] = [hash(), hash()]
@@ -358,7 +358,7 @@ describe('deliveries', () => {
     expect(Number(nextAt) - Date.now()).toBeLessThanOrEqual(300_000)
   })
 
-  test('behavior: a clock that jumps ahead gives nothing up, and puts nothing off', async () => {
+  test('a clock that jumps ahead gives nothing up, and puts nothing off', async () => {
     await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
@@ -373,7 +373,7 @@ describe('deliveries', () => {
     await expect.poll(() => counts).toEqual({ failed: 2, delivered: 1 })
   })
 
-  test('behavior: a slow receiver keeps no other one waiting', async () => {
+  test('a slow receiver keeps no other one waiting', async () => {
     await add({ id: 'wh_slow', types: ['document.issued'] })
     await add({ id: 'wh_fast', types: ['document.final'] })
     const sending = Promise.withResolvers<void>()
@@ -387,7 +387,7 @@ describe('deliveries', () => {
 })
 
 describe('replay', () => {
-  test('default: sends what came after an event again, with the same ids', async () => {
+  test('sends what came after an event again, with the same ids', async () => {
     const { id } = await add()
     for (let i = 0; i < 3; i++) await happen(hash(), 'document.issued')
     await expect.poll(() => counts.delivered).toBe(3)
@@ -399,7 +399,7 @@ describe('replay', () => {
     expect(sent.slice(3).map((one) => one.id)).toEqual(rest)
   })
 
-  test('behavior: from a time on, and no further than events are kept', async () => {
+  test('from a time on, and no further than events are kept', async () => {
     const { id } = await add()
     await happen(hash(), 'document.issued')
     await expect.poll(() => counts.delivered).toBe(1)
@@ -417,19 +417,19 @@ describe('replay', () => {
     await expect.poll(() => counts.delivered).toBe(6)
   })
 
-  test('error: an event that is not in the log is unknown', async () => {
+  test('an event that is not in the log is unknown', async () => {
     const { id } = await add()
     expect(await webhooks.replay(id, { after: { time: 1, number: 1 } })).toBe('unknown_event')
   })
 
-  test('behavior: deleting old events deletes what waits for them, once the webhook is disabled', async () => {
+  test('deleting old events deletes what waits for them, once the webhook is disabled', async () => {
     await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
     await expect.poll(waiting).toBe(1)
     await happen(hash(), 'document.issued')
     await expect.poll(waiting).toBe(2)
-    const log = createEventLog(database, () => [])
+    const log = createEventLog(database)
     await log.prune(Date.now() + 1)
     expect(waiting()).toBe(2)
     await log.leaveBehind(Date.now() + 1)

@@ -6,7 +6,8 @@ import { createDeliveries } from '#modules/webhooks/deliveries-store.ts'
 import { createBacklogReader, createWebhooks } from '#modules/webhooks/store.ts'
 import type { Webhook, WebhookId, Webhooks } from '#modules/webhooks/webhook.ts'
 import type { DatabaseStores } from '#store/stores.ts'
-import { blindTenant, describePorts } from '#test/support/databases.ts'
+import { anchoredAt, placeIn, resolve } from '#test/packages/anchoring/store/ports/given.ts'
+import { describePorts } from '#test/support/databases.ts'
 
 const WEBHOOK: Webhook = {
   id: 'wh_one',
@@ -34,7 +35,7 @@ describePorts('webhooks', (ports) => {
   beforeEach(async () => {
     stores = ports.stores
     webhooks = createWebhooks(stores.database)
-    deliveries = createDeliveries(stores.database, stores.blindTenant)
+    deliveries = createDeliveries(stores.database)
     await webhooks.add(WEBHOOK)
   })
 
@@ -43,10 +44,8 @@ describePorts('webhooks', (ports) => {
     for (let i = 0; i < count; i++) {
       const documentHash = toHex(randomBytes(32))
       const intent = { kind: 'issue', documentHash, validUntil: 0, tenant: 'a' } as const
-      const blockHash = toHex(randomBytes(32))
       await ports.outbox.add(intent)
-      const anchoring = { blockNumber: 5, blockHash, transactionHash: blockHash }
-      await ports.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+      await resolve(ports.outbox, intent, anchoredAt(placeIn(5)))
     }
   }
   const due = async (now = Date.now()) => (await deliveries.due(now)).map(({ id }) => id)
@@ -56,7 +55,7 @@ describePorts('webhooks', (ports) => {
     return found
   }
 
-  test('default: a webhook gets each later event once', async () => {
+  test('a webhook gets each later event once', async () => {
     expect(await due()).toEqual([])
     await issued(3)
     expect(await due()).toEqual(['wh_one'])
@@ -75,7 +74,7 @@ describePorts('webhooks', (ports) => {
     expect(await due()).toEqual([])
   })
 
-  test('behavior: a failed delivery waits, and is tried again at its time', async () => {
+  test('a failed delivery waits, and is tried again at its time', async () => {
     await issued(1)
     const first = await turn()
     const at = Date.now() + 60_000
@@ -90,7 +89,7 @@ describePorts('webhooks', (ports) => {
     expect(await due(at)).toEqual([])
   })
 
-  test('behavior: what a clock that was ahead has put off is due', async () => {
+  test('what a clock that was ahead has put off is due', async () => {
     await issued(1)
     const first = await turn()
     const nextAt = Date.now() + 31 * 86_400_000
@@ -100,7 +99,7 @@ describePorts('webhooks', (ports) => {
     expect((await turn()).retries).toHaveLength(1)
   })
 
-  test('behavior: a receiver that accepts something gets the rest sooner', async () => {
+  test('a receiver that accepts something gets the rest sooner', async () => {
     await issued(4)
     const first = await turn(3)
     const nextAt = Date.now() + 3_600_000
@@ -121,7 +120,7 @@ describePorts('webhooks', (ports) => {
     expect(await due(nextAt)).toEqual([])
   })
 
-  test('behavior: a change of the webhook voids the turn under way', async () => {
+  test('a change of the webhook voids the turn under way', async () => {
     await issued(1)
     const first = await turn()
     const url = 'https://other.test/'
@@ -131,7 +130,7 @@ describePorts('webhooks', (ports) => {
     expect(await turn()).toMatchObject({ webhook: { url, types }, fresh: [{}] })
   })
 
-  test('behavior: of two turns at the same time, the second result is void', async () => {
+  test('of two turns at the same time, the second result is void', async () => {
     await issued(2)
     const [slow, quick] = [await turn(1), await turn(1)]
     await deliveries.record(quick, { ...NOTHING, delivered: quick.fresh })
@@ -142,7 +141,7 @@ describePorts('webhooks', (ports) => {
     expect(await due()).toEqual([])
   })
 
-  test('behavior: events are sent again after an event, or from a time on', async () => {
+  test('events are sent again after an event, or from a time on', async () => {
     await issued(2)
     const first = await turn()
     await deliveries.record(first, { ...NOTHING, delivered: first.fresh })
@@ -157,7 +156,7 @@ describePorts('webhooks', (ports) => {
     expect(await webhooks.replay('wh_one', unknown)).toBe('unknown_event')
   })
 
-  test('behavior: no event is deleted that an enabled webhook has still to be sent', async () => {
+  test('no event is deleted that an enabled webhook has still to be sent', async () => {
     await webhooks.add({ ...WEBHOOK, id: 'wh_other' })
     await issued(4)
     const later = Date.now() + 60_000
@@ -180,7 +179,7 @@ describePorts('webhooks', (ports) => {
     await webhooks.remove('wh_one')
   })
 
-  test('behavior: a webhook that is too far behind is disabled, and holds nothing back', async () => {
+  test('a webhook that is too far behind is disabled, and holds nothing back', async () => {
     await issued(2)
     const before = await turn()
     await webhooks.add({ ...WEBHOOK, id: 'wh_new' })
@@ -203,10 +202,9 @@ describePorts('webhooks', (ports) => {
     expect((await webhooks.list())[1]?.disabledReason).toBe('behind')
   })
 
-  test("behavior: a change of a tenant's batch goes to the webhooks of that tenant alone", async () => {
+  test("a change of a tenant's batch goes to the webhooks of that tenant alone", async () => {
     const [request, root] = [new Uint8Array(randomBytes(32)), toHex(randomBytes(32))]
-    const [owner = 0n] = blindTenant('abc')
-    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: owner }
+    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 'abc' }
     const document = { documentHash: toHex(randomBytes(32)), entry: { ...entry, batchBlock: root } }
     await stores
       .batchDrafts()
@@ -214,9 +212,8 @@ describePorts('webhooks', (ports) => {
     for (const tenant of ['abc', 'operator'])
       await webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
     const intent = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const
-    const anchoring = { blockNumber: 5, blockHash: root, transactionHash: root }
     await ports.outbox.add(intent)
-    await ports.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+    await resolve(ports.outbox, intent, anchoredAt(placeIn(5)))
     const sent = async (id: WebhookId) =>
       (await deliveries.turn(id, Date.now(), 10))?.fresh.map(({ event }) => event.type)
     expect(await sent('wh_one')).toEqual(['batch.suspended'])
@@ -224,7 +221,7 @@ describePorts('webhooks', (ports) => {
     expect(await sent('wh_operator')).toEqual([])
   })
 
-  test('error: a tenant has at most 20 webhooks', async () => {
+  test('a tenant has at most 20 webhooks', async () => {
     const added = await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
         webhooks.add({ ...WEBHOOK, id: `wh_${i}`, tenant: 'a' }),

@@ -1,5 +1,5 @@
 // Databases as gateways would leave them after issuing many documents. What depends on the tables
-// is in `insertsFor` and DERIVED; the same SQL fills SQLite and PostgreSQL.
+// is in `insertsFor`; the same SQL fills SQLite and PostgreSQL.
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +11,7 @@ import { EXPIRY, FIRST_BLOCK, NO_BLOCK } from './chain.ts'
 
 /**
  * Numbers of rows: documents, of which some are on the chain in a number of blocks that are not
- * final, and some promised but not on the chain; and idempotency keys, of which some are expired.
+ * final, and some promised but not on the chain; and how many have an idempotency key.
  */
 export type Rows = ReturnType<typeof rowsFor>
 
@@ -24,18 +24,17 @@ export function rowsFor(documents: number) {
     blocks: Math.min(notFinal, 100_000),
     queued: Math.min(Math.floor(documents / 100), 1_000),
     keys: documents,
-    expired: Math.floor(documents / 2),
   }
 }
 
 /** Where payloads are: all in the database or, for Kubo, only those of promises. */
 type Payloads = 'embedded' | 'elsewhere'
 
-/** The period of idempotency keys. */
-const PERIOD = Math.floor(Date.now() / (7 * 86_400_000))
 const SEALED_BYTES = 200
 /** The number of documents in a final block. */
 const IN_BLOCK = 200
+/** The cost of a send in gwei. */
+const FEE = 1_000_000
 const CATEGORIES = 20
 /** When documents were promised, in seconds of the Unix epoch: ten million in a year. */
 const FIRST_SECOND = 1_700_000_000
@@ -43,15 +42,8 @@ const SECONDS_APART = 3
 /** The maximum number of rows that one statement writes. */
 const MAX_ROWS = 500_000
 
-/** Rows with the numbers `i` from `from` to before `to`, and SQL for what they differ in. */
-type Part = {
-  from: number
-  to: number
-  /** The number of the block. */
-  block: string
-  /** The hash of the document, which ends with the index of its pretended block. */
-  hash: string
-}
+/** Rows with the numbers `i` from `from` to before `to`. */
+type Part = { from: number; to: number }
 
 /** An INSERT: the parts of its rows, and SQL for each column. */
 type Insert = {
@@ -60,92 +52,105 @@ type Insert = {
   columns(part: Part): Record<string, string | number>
 }
 
-function insertsFor(
-  { documents, queued, notFinal, blocks, keys, expired }: Rows,
-  payloads: Payloads,
-): Insert[] {
+function insertsFor(rows: Rows, payloads: Payloads): Insert[] {
+  const { documents, queued, notFinal, blocks, keys } = rows
   const waitingFrom = documents - queued
   const openFrom = waitingFrom - notFinal
+  const finalSends = Math.ceil(openFrom / IN_BLOCK)
   const index = `(i - ${openFrom}) % ${blocks}`
-  const none = { block: 'CAST(NULL AS bigint)', hash: `hash_of(i, ${NO_BLOCK})` }
-  const final: Part = { ...none, from: 0, to: openFrom, block: `i / ${IN_BLOCK}` }
-  const open: Part = {
-    from: openFrom,
-    to: waitingFrom,
-    block: `${FIRST_BLOCK} + ${index}`,
-    hash: `hash_of(i, ${index})`,
-  }
-  const waiting: Part = { ...none, from: waitingFrom, to: documents }
+  const final: Part = { from: 0, to: openFrom }
+  const open: Part = { from: openFrom, to: waitingFrom }
+  const waiting: Part = { from: waitingFrom, to: documents }
   const all = [final, open, waiting]
+  // The hash of a document ends with the index of its pretended block.
+  const hashIn = (part: Part) => `hash_of(i, ${part === open ? index : NO_BLOCK})`
+  const openSends: Part = { from: 0, to: notFinal > 0 ? blocks : 0 }
+  const carried = Math.ceil(notFinal / Math.max(1, blocks))
+  // One account, which the measured gateway does not have.
+  const account = 'bytes_of(1, 20)'
   return [
     {
-      into: 'block',
+      into: 'payload',
       parts: payloads === 'embedded' ? all : [],
-      columns: ({ hash }) => ({ hash, bytes: 'payload_of(i)' }),
+      columns: (part) => ({ hash: hashIn(part), bytes: 'payload_of(i)' }),
     },
     {
-      into: 'history',
-      parts: [final],
-      columns: ({ hash, block }) => ({
-        document_hash: hash,
-        block_number: block,
-        transaction_hash: `digest_of(${block})`,
-      }),
-    },
-    {
-      into: 'document',
+      into: 'record',
       parts: all,
-      columns: ({ hash, block }) => ({
-        document_hash: hash,
-        block_number: block,
+      columns: (part) => ({
+        hash: hashIn(part),
         issued_on: 20_000,
         valid_until: EXPIRY,
         subject: 'number_of(i)',
         category: `i % ${CATEGORIES}`,
-        tenant: 1,
+        tenant: "'default'",
         created_at: `${FIRST_SECOND} + i * ${SECONDS_APART}`,
+        actor: "'key 0123456789ab the desk'",
+        request: `CASE WHEN i < ${keys} THEN substr(digest_of(i), 1, 16) END`,
+        sealed: payloads === 'embedded' || part === final ? 'NULL' : 'payload_of(i)',
       }),
     },
+    { into: 'waiting', parts: [waiting], columns: () => ({ record: 'i + 1' }) },
     {
-      into: 'intent',
-      parts: [open, waiting],
-      columns: (part) => ({
-        kind: "'issue'",
-        document_hash: part.hash,
-        valid_until: EXPIRY,
-        sealed: payloads === 'embedded' ? 'NULL' : 'payload_of(i)',
-        ...(part === open && {
-          // One that the measured gateway does not have.
-          account: 'bytes_of(1, 20)',
-          block_number: part.block,
-          block_hash: `bytes_of(${part.block}, 32)`,
-          transaction_hash: `digest_of(${part.block})`,
-        }),
-      }),
-    },
-    {
-      into: 'idempotency',
-      parts: [{ ...none, from: 0, to: keys }],
+      into: 'send',
+      parts: [{ from: 0, to: finalSends }],
       columns: () => ({
-        key: 'digest_of(i)',
-        period: `CASE WHEN i < ${expired} THEN ${PERIOD - 2} ELSE ${PERIOD} END`,
-        document_hash: 'digest_of(-i)',
+        account,
+        nonce: 'i',
+        block_number: 'i',
+        block_hash: 'bytes_of(i, 32)',
+        transaction_hash: 'digest_of(i)',
+        fee: FEE,
+        settled_at: `1000 * (${FIRST_SECOND} + i * ${IN_BLOCK * SECONDS_APART})`,
+        seen: 'true',
+        final: 'true',
+      }),
+    },
+    {
+      into: 'send',
+      parts: [openSends],
+      columns: () => ({
+        account,
+        nonce: `${finalSends} + i`,
+        block_number: `${FIRST_BLOCK} + i`,
+        block_hash: `bytes_of(${FIRST_BLOCK} + i, 32)`,
+        transaction_hash: `digest_of(${FIRST_BLOCK} + i)`,
+        fee: FEE,
+        settled_at: `1000 * (${FIRST_SECOND} + i * ${IN_BLOCK * SECONDS_APART})`,
+      }),
+    },
+    {
+      into: 'member',
+      parts: [final, open],
+      columns: (part) => ({
+        send: part === final ? `i / ${IN_BLOCK} + 1` : `${finalSends} + 1 + ${index}`,
+        place: 'i + 1',
+        record: 'i + 1',
+      }),
+    },
+    {
+      into: 'attempt',
+      parts: [openSends],
+      columns: () => ({
+        send: `${finalSends} + 1 + i`,
+        hash: `digest_of(${FIRST_BLOCK} + i)`,
+        raw: 'payload_of(i)',
+        carried,
+        gas_limit: 1_000_000,
+        max_fee_per_gas: "'2000000000'",
+        max_priority_fee_per_gas: "'1000000000'",
       }),
     },
   ]
 }
 
-/** What is derived from the rows. */
-const DERIVED = `INSERT INTO anchor_block (block_number, block_hash)
-  SELECT DISTINCT block_number, block_hash FROM intent WHERE block_number IS NOT NULL`
-
-/** Writes tables at the same time, but each in the order in which documents come in. */
+/** Writes one table after another, each in the order in which documents come in. */
 async function fillTables(
   run: (statement: string) => Promise<void>,
   rows: Rows,
   payloads: Payloads = 'embedded',
 ): Promise<void> {
-  const filling = insertsFor(rows, payloads).map(async ({ into, parts, columns }) => {
+  for (const { into, parts, columns } of insertsFor(rows, payloads))
     for (const part of parts) {
       const names = Object.keys(columns(part)).join(', ')
       const values = Object.values(columns(part)).join(', ')
@@ -154,9 +159,6 @@ async function fillTables(
         await run(`INSERT INTO ${into} (${names}) SELECT ${values} FROM ${numbers}`)
       }
     }
-  })
-  await Promise.all(filling)
-  await run(DERIVED)
 }
 
 const series = (from: number, to: number) =>

@@ -19,7 +19,6 @@ const DATABASE: Columns<Rows & { bytes: number }> = {
   blocks: ({ blocks }) => whole(blocks),
   queued: ({ queued }) => whole(queued),
   'idempotency keys': ({ keys }) => whole(keys),
-  'to be forgotten': ({ expired }) => whole(expired),
   GiB: ({ bytes }) => tenths(bytes / 2 ** 30),
 }
 

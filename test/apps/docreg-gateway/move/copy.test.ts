@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { Wallet } from 'ethers'
+import { Transaction, Wallet } from 'ethers'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createKeySigner } from '#chain/signer.ts'
@@ -113,7 +113,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     }
   }
 
-  test('default: everything comes back as it was, and numbers go on', async () => {
+  test('everything comes back as it was, and numbers go on', async () => {
     await fillFolder('first')
     const before = await sumsOf('first')
     const url = await server.newDatabase()
@@ -124,7 +124,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
       expect(existsSync(join(dir, 'second', file))).toBe(false)
   })
 
-  test('behavior: the outbox keeps its bytes, and belongs to the account', async () => {
+  test('the outbox keeps its bytes, and belongs to the account', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await moveToPostgres(taskOf('first', url))
@@ -133,21 +133,23 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     expect(
       await rowsIn(
         url,
-        `SELECT DISTINCT encode(account, 'hex') FROM plan
-         UNION ALL SELECT DISTINCT encode(account, 'hex') FROM intent`,
+        `SELECT DISTINCT encode(account, 'hex') FROM send WHERE account IS NOT NULL
+         UNION ALL SELECT encode(sent_by, 'hex') FROM waiting WHERE length(sent_by) > 0`,
       ),
     ).toEqual(owned)
+    const [[raw] = []] = (await rowsIn(url, 'SELECT raw FROM attempt')) as [Buffer][]
+    expect(Transaction.from(`0x${raw?.toString('hex')}`)).toMatchObject({ nonce: 7 })
     expect(await rowsIn(url, "SELECT nextval(pg_get_serial_sequence('event', 'id'))::int")).toEqual(
       [[901]],
     )
   })
 
-  test('behavior: a move that is cut off leaves nothing behind, and can be repeated', async () => {
+  test('a move that is cut off leaves nothing behind, and can be repeated', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     const cut = { ...taskOf('first', url), say: (line: string) => cutAt(line, 'event') }
     await expect(moveToPostgres(cut)).rejects.toThrow('cut off')
-    expect(await rowsIn(url, 'SELECT 1 FROM block')).toEqual([])
+    expect(await rowsIn(url, 'SELECT 1 FROM payload')).toEqual([])
     await moveToPostgres(taskOf('first', url))
     const back = { ...taskOf('second', url), say: (line: string) => cutAt(line, 'event') }
     await expect(moveToSqlite(back)).rejects.toThrow('cut off')
@@ -158,7 +160,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     if (line.includes(` ${table}:`)) throw new Error('cut off')
   }
 
-  test('error: the original of a move is refused, on either side', async () => {
+  test('the original of a move is refused, on either side', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await moveToPostgres(taskOf('first', url))
@@ -168,11 +170,11 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await expect(moveToSqlite(taskOf('third', url))).rejects.toThrow('moved to a data folder')
     // A gateway that was cut off meanwhile, and comes back, promises nothing.
     await expect(
-      rowsIn(url, "INSERT INTO intent (kind, document_hash) VALUES ('issue', '\\x01')"),
+      rowsIn(url, "INSERT INTO record (hash, issued_on, valid_until) VALUES ('\\x01', 1, 0)"),
     ).rejects.toThrow('moved')
   })
 
-  test('error: a target that has something is refused, and keeps it', async () => {
+  test('a target that has something is refused, and keeps it', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await moveToPostgres(taskOf('first', url))
@@ -184,7 +186,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     openSqlite(join(dir, 'second', 'gateway.db')).close()
   })
 
-  test('error: neither side may be in use', async () => {
+  test('neither side may be in use', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     const gateway = openSqlite(join(dir, 'first', 'gateway.db'))
@@ -202,19 +204,19 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await listening.end()
   })
 
-  test('error: another registry, another secret and a damaged payload are refused', async () => {
+  test('another registry, another secret and a damaged payload are refused', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     const { identity, ...task } = taskOf('first', url)
     const other = { ...identity, issuerSecrets: [randomKey()] as [Hex] }
     await expect(moveToPostgres({ ...task, identity: other })).rejects.toThrow('issuer secret')
     const database = openSqlite(join(dir, 'first', 'gateway.db'))
-    database.sqlite.exec("UPDATE block SET bytes = x'00' WHERE rowid = 7")
+    database.sqlite.exec("UPDATE payload SET bytes = x'00' WHERE rowid = 7")
     await database.close()
     await expect(moveToPostgres(taskOf('first', url))).rejects.toThrow('is damaged')
   })
 
-  test('error: transactions in flight of another account are refused', async () => {
+  test('transactions in flight of another account are refused', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await expect(moveToPostgres(taskOf('first', url, randomKey()))).rejects.toThrow('is in flight')
@@ -222,7 +224,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await expect(moveToSqlite(taskOf('second', url, randomKey()))).rejects.toThrow('are in flight')
   })
 
-  test('behavior: each table and column moves, or stays on purpose', async () => {
+  test('each table and column moves, or stays on purpose', async () => {
     const url = await server.newDatabase()
     await fillFolder('first')
     const main = new DatabaseSync(join(dir, 'first', 'gateway.db'))
@@ -304,15 +306,15 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
   sqlite.exec('BEGIN')
   for (let i = 0; i < 1_200; i++) {
     const bytes = randomBytes(10 + i)
-    run('INSERT INTO block (hash, bytes) VALUES (?, ?)', sha256(bytes), bytes)
+    run('INSERT INTO payload (hash, bytes) VALUES (?, ?)', sha256(bytes), bytes)
     if (i % 2 === 0)
       run(
-        `INSERT INTO document (document_hash, issued_on, valid_until, subject, category, tenant)
+        `INSERT INTO record (hash, issued_on, valid_until, subject, category, tenant)
          VALUES (?, 20260131, 0, ?, ?, ?)`,
         sha256(bytes),
         -(2n ** 63n) + BigInt(i),
         2n ** 63n - 1n,
-        BigInt(i % 3),
+        ['one', 'two', null][i % 3] ?? null,
       )
   }
   sqlite.exec('COMMIT')
@@ -327,34 +329,63 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     data: '0x00ff',
   })
   const account = fromHex(new Wallet(key).address.toLowerCase() as Hex)
-  run('INSERT INTO plan (account, nonce, head) VALUES (?, 7, 12)', account)
+  run('INSERT INTO send (account, nonce, head) VALUES (?, 7, 12)', account)
   run(
-    `INSERT INTO attempt (plan, hash, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas)
-     VALUES (1, ?, ?, 21000, '100000000000000000000', '1')`,
+    `INSERT INTO attempt (
+       send, hash, raw, carried, gas_limit, max_fee_per_gas, max_priority_fee_per_gas)
+     VALUES (1, ?, ?, 1, 21000, '100000000000000000000', '1')`,
     hash('attempt'),
     fromHex(raw as Hex),
   )
-  const intent = (kind: string, name: string, more: Record<string, SQLInputValue> = {}) => {
-    const row = { account, kind, document_hash: hash(name), ...more }
+  run(
+    `INSERT INTO send (account, nonce, block_number, block_hash, transaction_hash, fee, settled_at,
+       seen, final)
+     VALUES (?, 6, 9, ?, ?, 123456789, 1800000000000, 1, 1)`,
+    account,
+    hash('block'),
+    hash('transaction'),
+  )
+  // Of another gateway, in a block of an unknown hash.
+  run("INSERT INTO send (block_number, block_hash) VALUES (10, x'')")
+  const record = (name: string, more: Record<string, SQLInputValue> = {}): number => {
+    const row = { hash: hash(name), issued_on: 1, valid_until: 0, ...more }
     const marks = Object.keys(row).map(() => '?')
-    run(
-      `INSERT INTO intent (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})`,
+    const { lastInsertRowid } = run(
+      `INSERT INTO record (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})`,
       ...Object.values(row),
     )
+    return Number(lastInsertRowid)
   }
-  intent('issue', 'in flight', { plan: 1, valid_until: 0, tenant: 'default' })
-  intent('issue', 'queued', { sealed: randomBytes(99) })
-  intent('revoke', 'refused', { reason: 4, held_until: 1_800_000_000_000, tries: 3 })
-  intent('issue', 'root', { root: hash('root'), manifest: hash('manifest'), valid_until: 3 })
-  const block = {
-    block_number: 9,
-    block_hash: hash('block'),
-    transaction_hash: hash('transaction'),
+  run(
+    "INSERT INTO batch (root, size, manifest, tenant, promised) VALUES (?, 3, ?, 'default', 1)",
+    hash('root'),
+    hash('manifest'),
+  )
+  const of = { created_at: 5, actor: 'key k', tenant: 'default' }
+  const ids = {
+    inFlight: record('in flight', { ...of, request: hash('key').subarray(0, 16) }),
+    queued: record('queued', { sealed: randomBytes(99) }),
+    anchored: record('anchored', { ...of, supersedes: hash('old'), status: 2 }),
+    foreign: record('foreign'),
+    inBatch: record('in the batch', { batch: 1, batch_block: hash('batch block') }),
   }
-  intent('issue', 'anchored', { ...block, reported: 1 })
-  run('INSERT INTO anchor_block VALUES (9, ?, 1)', hash('block'))
-  run("INSERT INTO anchor_block VALUES (10, x'', 0)")
-  run('INSERT INTO fee VALUES (29000000, 123456789)')
+  run(
+    `INSERT INTO change (kind, hash, root, reason, time, actor, tenant, after)
+     VALUES ('revoke', ?, ?, 4, 5, 'person 1 Ada', 'default', ?), ('erase', ?, NULL, NULL, 6, NULL,
+       NULL, NULL), ('suspend', ?, NULL, NULL, 7, NULL, NULL, NULL)`,
+    hash('old'),
+    hash('root'),
+    ids.anchored,
+    hash('erased'),
+    hash('in flight'),
+  )
+  run('INSERT INTO waiting (record) VALUES (?)', ids.queued)
+  run("INSERT INTO waiting (batch, sent_by) VALUES (1, x'')")
+  run('INSERT INTO waiting (change, not_before, tries) VALUES (1, 1800000000000, 3)')
+  run('INSERT INTO waiting (change, sent_by) VALUES (3, ?)', account)
+  run('INSERT INTO member (send, place, record) VALUES (1, 20, ?)', ids.inFlight)
+  run('INSERT INTO member (send, place, record) VALUES (2, 19, ?)', ids.anchored)
+  run('INSERT INTO member (send, place, record) VALUES (3, ?, ?)', -ids.foreign, ids.foreign)
   run('INSERT INTO tombstone VALUES (?)', hash('erased'))
   run(
     `INSERT INTO erasure (hash, requested_at, from_database, probe, tenant)
@@ -362,11 +393,6 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     hash('erased'),
   )
   run('UPDATE erasure SET erased_at = 6, probe = NULL')
-  run('INSERT INTO history VALUES (9, ?, ?)', hash('anchored'), hash('transaction'))
-  run(
-    "INSERT INTO act (document_hash, kind, time, actor) VALUES (?, 'revoke', 5, 'person 1 Ada')",
-    hash('anchored'),
-  )
   run('INSERT INTO status_list VALUES (1, 2, 0), (2, 0, 1)')
   run(
     "INSERT INTO status_slot VALUES (1, 7, ?, x''), (1, 9, ?, ?)",
@@ -375,18 +401,9 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     hash('root'),
   )
   run("INSERT INTO tally VALUES (20000, 'one', 'issued', 3)")
-  run('INSERT INTO batch_history VALUES (9, ?, NULL)', hash('root'))
   run('INSERT INTO batch_request VALUES (?, ?, 5, 1)', hash('request'), hash('content'))
   run('INSERT INTO batch_draft (request, hashes) VALUES (?, ?)', hash('r'), hash('block'))
   run('INSERT INTO batch_draft (request, batch) VALUES (?, 1)', hash('r'))
-  run(
-    "INSERT INTO batch (root, size, manifest, tenant, promised) VALUES (?, 3, ?, 'default', 1)",
-    hash('root'),
-    hash('manifest'),
-  )
-  run('INSERT INTO document_index VALUES (2)')
-  run('INSERT INTO succession VALUES (?, ?, ?, 0)', hash('old'), hash('new'), hash('root'))
-  run('INSERT INTO idempotency VALUES (?, 2900, ?)', hash('key'), hash('in flight'))
   run(
     "INSERT INTO event (id, type, time, document_hash) VALUES (900, 'document.issued', 8, ?)",
     hash('in flight'),

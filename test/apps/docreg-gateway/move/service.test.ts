@@ -87,7 +87,8 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
     await gateway.stop()
     const sqlite = new DatabaseSync(join(where.DATA_DIR, 'gateway.db'))
     sqlite.exec(
-      "INSERT INTO history VALUES (1, x'00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff', NULL)",
+      `INSERT INTO record (hash, issued_on, valid_until)
+       VALUES (x'${'00112233445566778899aabbccddeeff'.repeat(2)}', 1, 0)`,
     )
     sqlite.close()
     await expect(command('move to-postgres', where)).rejects.toThrow(

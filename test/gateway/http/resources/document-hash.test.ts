@@ -59,7 +59,7 @@ describe('a documentHash in a path', () => {
   test('behavior: revokes a document whose payload is lost, without its publicId', async () => {
     const { documentHash } = await issue()
     withDatabase((database) => {
-      database.prepare('DELETE FROM block WHERE hash = ?').run(fromHex(documentHash as Hex))
+      database.prepare('DELETE FROM payload WHERE hash = ?').run(fromHex(documentHash as Hex))
     })
     const lost = await get(documentHash)
     expect(lost.status).toBe(503)

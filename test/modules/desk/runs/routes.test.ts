@@ -133,11 +133,11 @@ test('behavior: a run whose key is revoked ends before its next row, and is remo
   const done = async () => (await send('GET', path, { key })).body.data.done
   await expect.poll(done, { timeout: 30_000, interval: 20 }).toBeGreaterThan(250)
   await send('DELETE', `/v1/keys/${id}`)
-  const before = countOf('document')
+  const before = countOf('record')
   const kept = () => countOf(`run WHERE id = '${runId}'`)
   await expect.poll(kept, { timeout: 30_000 }).toBe(0)
   expect(countOf(`run_row WHERE run = '${runId}'`)).toBe(0)
-  expect(countOf('document') - before).toBeLessThanOrEqual(16)
+  expect(countOf('record') - before).toBeLessThanOrEqual(16)
 })
 
 test('behavior: rows are issued by the kind that holds then', async () => {

@@ -4,7 +4,7 @@ import { createChainCalls } from '#chain/chain-calls.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { createTransactions } from '#chain/transactions.ts'
 import { type Hex, toHex } from '#document/hex.ts'
-import type { SignedTransaction } from '#promise/plan.ts'
+import type { SignedTransaction } from '#promise/send.ts'
 import { RpcResponseError } from '#verifier/errors.ts'
 
 // Each client's errors for a refused transaction. Taken from source: Besu RpcErrorType, and

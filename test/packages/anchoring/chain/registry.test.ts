@@ -87,7 +87,7 @@ beforeEach(async () => {
     eth_estimateGas: ([call]) => {
       if (failure) throw failure
       const { data } = call as { data: string }
-      const count = registryAbi.parseTransaction({ data })?.args[1].length
+      const count = registryAbi.parseTransaction({ data })?.args[1].length ?? 0
       estimated.push(count)
       return `0x${(base + each * (count - there)).toString(16)}`
     },
@@ -226,6 +226,32 @@ describe('gas', () => {
     failure = new RpcResponseError(3, 'execution reverted', undefined)
     const again = await ports.transactions.prepare([batch], { nonce: 0, planned })
     expect(again.gasLimit).toBe(planned.gasLimit)
+  })
+})
+
+describe('an empty transfer', () => {
+  test('goes from the account to itself, with its own gas', async () => {
+    const { hash: transactionHash, raw } = await ports.transactions.prepare([], { nonce: 9 })
+    const { from, to, nonce, data, value, gasLimit } = Transaction.from(raw)
+    expect({ from, to }).toEqual({ from: account.account, to: account.account })
+    expect({ nonce, data, value }).toEqual({ nonce: 9, data: '0x', value: 0n })
+    expect(gasLimit).toBe(BigInt(withMargin(base)))
+    expect(Transaction.from(raw).hash).toBe(transactionHash)
+    await gasOf(issues(2))
+    expect(estimated).toEqual([0, 2])
+  })
+
+  test('is replaced by one that pays more', async () => {
+    const planned = await ports.transactions.prepare([], { nonce: 9 })
+    const next = await ports.transactions.prepare([], { nonce: 9, planned, replaced: planned })
+    expect(next.maxFeePerGas * 8n).toBeGreaterThanOrEqual(planned.maxFeePerGas * 9n)
+  })
+
+  test('offers what it may cost, down to what the chain asks', async () => {
+    const gas = BigInt(withMargin(base))
+    const prepare = (maxFee: bigint) => ports.transactions.prepare([], { nonce: 0, maxFee })
+    expect(await prepare(gas * 8n)).toMatchObject({ maxFeePerGas: 8n })
+    await expect(prepare(gas * 8n - 1n)).rejects.toMatchObject({ code: 'fee_too_high' })
   })
 })
 

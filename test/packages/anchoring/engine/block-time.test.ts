@@ -53,7 +53,7 @@ const every = (interval: number, count: number, from = now): number[] =>
 const lastOf = (times: readonly number[]) => times.at(-1) ?? NaN
 
 describe('a block every 12 seconds', () => {
-  test('default: is known once a transaction has waited for one', async () => {
+  test('is known once a transaction has waited for one', async () => {
     const mined = every(12_000, 5)
     await lookUntil(lastOf(mined) + 1_000, mined)
     expect(blockTime.newest()).toBeUndefined()
@@ -61,7 +61,7 @@ describe('a block every 12 seconds', () => {
     expect(blockTime.interval()).toBe(12_000)
   })
 
-  test('behavior: is known after an idle hour, without a look', async () => {
+  test('is known after an idle hour, without a look', async () => {
     const mined = every(12_000, 5)
     await lookUntil(lastOf(mined) + 1_000, mined)
     blockTime.included(now - 11_000)
@@ -72,7 +72,7 @@ describe('a block every 12 seconds', () => {
     await new Promise((resolve) => setImmediate(resolve))
   })
 
-  test('behavior: stays known when a slot has no block', async () => {
+  test('stays known when a slot has no block', async () => {
     const start = now
     const mined = [1, 2, 3, 5, 6].map((slot) => start + slot * 12_000)
     await lookUntil(start + 73_000, mined)
@@ -82,14 +82,14 @@ describe('a block every 12 seconds', () => {
 })
 
 describe('no block interval is assumed', () => {
-  test('behavior: for blocks that follow transactions, however regular these are', async () => {
+  test('for blocks that follow transactions, however regular these are', async () => {
     const mined = every(10_000, 6)
     await lookUntil(lastOf(mined) + 1_000, mined)
     for (let i = 0; i < 6; i++) blockTime.included(now - 60)
     expect(blockTime.newest()).toBeUndefined()
   })
 
-  test('behavior: for blocks at irregular times', async () => {
+  test('for blocks at irregular times', async () => {
     const start = now
     const mined = [7, 31, 38, 77, 80, 104].map((time) => start + time * 1_000)
     await lookUntil(start + 105_000, mined)
@@ -98,14 +98,14 @@ describe('no block interval is assumed', () => {
     expect(blockTime.newest()).toBeUndefined()
   })
 
-  test('behavior: for blocks faster than two seconds', async () => {
+  test('for blocks faster than two seconds', async () => {
     const mined = every(250, 200)
     await lookUntil(lastOf(mined), mined)
     blockTime.included(now - 300)
     expect(blockTime.newest()).toBeUndefined()
   })
 
-  test('behavior: for a chain that went back', async () => {
+  test('for a chain that went back', async () => {
     const mined = every(12_000, 5)
     await lookUntil(lastOf(mined) + 1_000, mined)
     blockTime.included(now - 11_000)
@@ -116,7 +116,7 @@ describe('no block interval is assumed', () => {
 })
 
 describe('reads of the newest block', () => {
-  test('default: are a few for each block, once these come by themselves', async () => {
+  test('are a few for each block, once these come by themselves', async () => {
     const mined = every(12_000, 25)
     await lookUntil(mined[4] ?? NaN, mined)
     blockTime.included(now - 11_000)
@@ -126,7 +126,7 @@ describe('reads of the newest block', () => {
     expect(blockTime.newest()).toBe(124)
   })
 
-  test('behavior: the blocks before the first one show the interval at once', async () => {
+  test('the blocks before the first one show the interval at once', async () => {
     now = Date.now()
     head = { number: 100, timestamp: Math.floor(now / 1000) - 3 }
     const block = async (number: number) => ({
@@ -158,7 +158,7 @@ describe('reads of the newest block', () => {
     expect(blockTime.interval()).toBe(12_000)
   })
 
-  test('error: while the node does not answer, no block is the newest', async () => {
+  test('while the node does not answer, no block is the newest', async () => {
     const mined = every(12_000, 10)
     await lookUntil(mined[4] ?? NaN, mined)
     blockTime.included(now - 11_000)

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
-import { createLeaderOutbox } from '#store/outbox.ts'
 import { type Chain, type Ports, startWorld as startAnyWorld, word } from './world.ts'
 
 // Cases whose timing a real chain does not allow. A test may delay the disk's flush.
@@ -40,7 +39,7 @@ function holdFee() {
   }
 }
 
-test('behavior: an outage answers a request and its repeat with pending, and anchors them once', async () => {
+test('an outage answers a request and its repeat with pending, and anchors them once', async () => {
   const first = Promise.withResolvers<never>()
   let isOutage = true
   let prepared = 0
@@ -68,29 +67,75 @@ test('behavior: an outage answers a request and its repeat with pending, and anc
   expect((await store.get(fromHex(intent.documentHash))).status).toBe('found')
 })
 
-test('behavior: recovers at once from a chain that goes back while transactions are made', async () => {
-  const { chain, events, issue } = startWorld(({ ports }) => ({
+test('recovers at once from a chain that goes back while transactions are made', async () => {
+  const { chain, sent, events, issue, newIntent, replaceBlock } = startWorld(({ ports }) => ({
     async prepare(...args) {
       await sleep(400)
       return ports.prepare(...args)
     },
   }))
   chain.nonce = 20
-  const answers = [issue()]
+  const intent = newIntent()
+  const answers = [issue(intent)]
   await answers[0]
   chain.mining = false
   const load = setInterval(() => answers.push(issue()), 20)
   await expect.poll(() => chain.pool.size).toBeGreaterThan(1)
-  chain.nonce = 3
-  chain.pool.clear()
+  await replaceBlock(20)
+  expect(chain.anchored.size).toBe(0)
   chain.mining = true
-  await expect.poll(() => chain.nonce).toBeGreaterThan(3)
+  await expect.poll(() => chain.nonce).toBeGreaterThan(22)
   clearInterval(load)
   for (const answer of await Promise.all(answers)) expect(answer.status).toBe('anchored')
+  expect(chain.anchored.has(intent.documentHash)).toBe(true)
+  await expect.poll(() => sent.inFlight()).toEqual([])
+  // Every transaction is sent again with its bytes.
+  expect(chain.signed).toEqual(chain.signed.map((_, i) => 20 + i))
+  expect(events).not.toContain('nonces_lost')
+})
+
+test('fills a gap of nonces with empty transfers once it has lasted for 30 s', async () => {
+  const { now } = performance
+  let later = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + later)
+  onTestFinished(() => void vi.restoreAllMocks())
+  let looks = 0
+  const carried: number[] = []
+  const { chain, events, issue } = startWorld(({ ports }) => ({
+    async nextNonce() {
+      looks++
+      return ports.nextNonce()
+    },
+    prepare(intents, options) {
+      carried.push(intents.length)
+      return ports.prepare(intents, options)
+    },
+  }))
+  const seenBy = async (count: number) => {
+    looks = 0
+    await expect.poll(() => looks).toBeGreaterThan(count)
+  }
+  chain.nonce = 20
+  chain.mining = false
+  const answer = issue()
+  await expect.poll(() => chain.pool.size).toBe(1)
+  // The node has lost its state.
+  chain.nonce = 17
+  chain.mining = true
+  await seenBy(1)
+  later = 29_000
+  await seenBy(1)
+  expect(chain.signed).toEqual([20])
+  later = 31_000
+  expect(await answer).toMatchObject({ status: 'anchored' })
+  expect([chain.signed, carried]).toEqual([
+    [20, 17, 18, 19],
+    [1, 0, 0, 0],
+  ])
   expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
 })
 
-test('behavior: concludes without receipts', async () => {
+test('concludes without receipts', async () => {
   const { leader, events, issue } = startWorld(() => ({
     receiptOf: async () => {
       throw new IssueError('chain_unavailable', 'indexing is in progress')
@@ -101,7 +146,7 @@ test('behavior: concludes without receipts', async () => {
   expect(events).toEqual(['leading', 'account_chosen'])
 })
 
-test('behavior: a mined transaction counts under the cap of an hour until its fee is noted', async () => {
+test('a mined transaction counts under the cap of an hour until its fee is noted', async () => {
   const allowed: (bigint | undefined)[] = []
   const { noteFee, receiptOf } = holdFee()
   const { issue } = startWorld(
@@ -120,7 +165,7 @@ test('behavior: a mined transaction counts under the cap of an hour until its fe
   noteFee()
 })
 
-test('behavior: answers a repeat that came before the outcome was noted', async () => {
+test('answers a repeat that came before the outcome was noted', async () => {
   const { noteFee, receiptOf } = holdFee()
   const { leader, issue, newIntent } = startWorld(receiptOf, { hour: 10n })
   const intent = newIntent()
@@ -135,16 +180,16 @@ test('behavior: answers a repeat that came before the outcome was noted', async 
   expect(first).toMatchObject({ status: 'anchored' })
 })
 
-test('behavior: stops only once the outcome that was answered is on disk', async () => {
+test('stops only once the outcome that was answered is on disk', async () => {
   const { noteFee, receiptOf } = holdFee()
-  const { leader, database, issue } = startWorld(receiptOf, { hour: 10n })
+  const { leader, sent, issue } = startWorld(receiptOf, { hour: 10n })
   expect(await issue()).toMatchObject({ status: 'anchored' })
   setTimeout(noteFee, 50)
   await leader.stop()
-  expect(await createLeaderOutbox(database).plans()).toEqual([])
+  expect(await sent.inFlight()).toEqual([])
 })
 
-test('behavior: slow looks do not delay planned transactions', async () => {
+test('slow looks do not delay planned transactions', async () => {
   const [begun, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let isSecond = false
   let isSlow = false
@@ -178,7 +223,7 @@ test('behavior: slow looks do not delay planned transactions', async () => {
   expect(await second).toMatchObject({ status: 'anchored' })
 })
 
-test('behavior: an intent in flight is pending, with its transaction', async () => {
+test('an intent in flight is pending, with its transaction', async () => {
   const { chain, issue } = startWorld()
   chain.mining = false
   const answer = issue(undefined, 500)
@@ -189,7 +234,7 @@ test('behavior: an intent in flight is pending, with its transaction', async () 
   chain.mine()
 })
 
-test('behavior: an intent in flight is pending, also when the database cannot be read', async () => {
+test('an intent in flight is pending, also when the database cannot be read', async () => {
   const { chain, outbox, issue, newIntent } = startWorld()
   chain.mining = false
   const intent = newIntent()
@@ -202,7 +247,7 @@ test('behavior: an intent in flight is pending, also when the database cannot be
   expect(chain.anchored.has(intent.documentHash)).toBe(true)
 })
 
-test('behavior: a queued intent is pending when the database cannot be read, and is anchored', async () => {
+test('a queued intent is pending when the database cannot be read, and is anchored', async () => {
   const gate = Promise.withResolvers<void>()
   const { chain, leader, outbox, issue, newIntent } = startWorld(({ ports }) => ({
     async prepare(...args) {
@@ -220,7 +265,7 @@ test('behavior: a queued intent is pending when the database cannot be read, and
   expect(chain.signed).toEqual([0])
 })
 
-test('behavior: does not queue an intent again that is in flight', async () => {
+test('does not queue an intent again that is in flight', async () => {
   const { chain, leader, issue, newIntent } = startWorld()
   chain.mining = false
   const intent = newIntent()
@@ -234,7 +279,7 @@ test('behavior: does not queue an intent again that is in flight', async () => {
   expect(chain.signed).toEqual([0])
 })
 
-test('behavior: sends a revocation once its document is noted, without another event', async () => {
+test('sends a revocation once its document is noted, without another event', async () => {
   const { chain, leader, outbox, issue, newIntent } = startWorld()
   chain.mining = false
   const intent = newIntent()
@@ -256,7 +301,7 @@ test('behavior: sends a revocation once its document is noted, without another e
   expect(await revoked).toMatchObject({ status: 'anchored' })
 })
 
-test('behavior: tells documents that it anchored from those anchored before', async () => {
+test('tells documents that it anchored from those anchored before', async () => {
   const { chain, issue, newIntent } = startWorld()
   expect(await issue()).toMatchObject({ byAnother: false })
   const intent = newIntent()
@@ -268,13 +313,13 @@ test('behavior: tells documents that it anchored from those anchored before', as
   })
 })
 
-test('error: an intent that cannot be looked up is anchored all the same', async () => {
+test('an intent that cannot be looked up is anchored all the same', async () => {
   const { chain, leader, outbox, issue } = startWorld()
   const unhandled = vi.fn()
   process.on('unhandledRejection', unhandled)
   onTestFinished(() => void process.off('unhandledRejection', unhandled))
   vi.spyOn(outbox, 'find').mockRejectedValue(AWAY)
-  // The engine finds it in the backlog.
+  // The engine finds it in the queue.
   expect(await issue()).toMatchObject({ status: 'anchored' })
   chain.mining = false
   expect(await issue(undefined, 50)).toEqual({ status: 'pending', transactionHash: null })

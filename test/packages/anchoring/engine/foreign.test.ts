@@ -3,23 +3,24 @@ import { expect, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createForeignWatch, waitForForeign } from '#engine/foreign.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Plan } from '#promise/plan.ts'
 import type { Account } from '#promise/ports.ts'
+import type { Send } from '#promise/send.ts'
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const OTHER = 1_000
 
-/** A plan with a transaction of the same number. */
-function plan(nonce: number): Plan {
-  const transaction = {
+/** A send with a transaction of the same number, and others. */
+function sendOf(nonce: number, ...others: number[]): Send {
+  const attempts = [...others, nonce].map((number) => ({
     nonce,
-    hash: word(nonce),
-    raw: word(nonce),
+    hash: word(number),
+    raw: word(number),
+    carried: 0,
     gasLimit: 1n,
     maxFeePerGas: 1n,
     maxPriorityFeePerGas: 1n,
-  }
-  return { id: nonce, account: '0x', nonce, intents: [], attempts: [transaction] }
+  }))
+  return { id: nonce, account: '0x', nonce, members: [], attempts }
 }
 
 /** @param mined By nonce, the number of the transaction that used it. */
@@ -51,7 +52,7 @@ function open(mined: Map<number, number>) {
   )
   const suspect = async (...nonces: number[]) => {
     const before = looks
-    watch.suspect(nonces.map(plan))
+    watch.suspect(nonces.map((nonce) => sendOf(nonce)))
     await expect.poll(() => looks).toBe(before + nonces.length)
   }
   return { ...watch, watch, suspect, found, looks: () => looks }
@@ -60,7 +61,7 @@ function open(mined: Map<number, number>) {
 const everyNonce = (offset: number) =>
   new Map(Array.from({ length: 100 }, (_, nonce) => [nonce, nonce + offset]))
 
-test('default: reports a transaction from elsewhere, once', async () => {
+test('reports a transaction from elsewhere, once', async () => {
   const { suspect, found } = open(everyNonce(OTHER))
   await suspect(7)
   await suspect(7)
@@ -70,33 +71,34 @@ test('default: reports a transaction from elsewhere, once', async () => {
   ])
 })
 
-test('behavior: does not report a transaction of the plan, nor one that was given up', async () => {
-  const { suspect, abandoned, found } = open(
+test('does not report a transaction of the send, nor an earlier one that was replaced', async () => {
+  const { watch, suspect, looks, found } = open(
     new Map([
       [7, 7],
       [8, 5],
     ]),
   )
-  abandoned([plan(5)])
-  await suspect(7, 8)
+  await suspect(7)
+  watch.suspect([sendOf(8, 5)])
+  await expect.poll(looks).toBe(2)
   expect(found).toEqual([])
 })
 
-test('behavior: reports nothing that nobody can tell', async () => {
+test('reports nothing that nobody can tell', async () => {
   const { suspect, found } = open(new Map([[7, -1]]))
   await suspect(7, 8)
   expect(found).toEqual([])
 })
 
-test('behavior: looks at a few of many', async () => {
+test('looks at a few of many', async () => {
   const { watch, looks } = open(everyNonce(0))
-  watch.suspect(Array.from({ length: 1_000 }, (_, nonce) => plan(nonce)))
+  watch.suspect(Array.from({ length: 1_000 }, (_, nonce) => sendOf(nonce)))
   await expect.poll(() => looks()).toBe(16)
   await sleep(100)
   expect(looks()).toBe(16)
 })
 
-test('error: the account is shared after three of them', async () => {
+test('the account is shared after three of them', async () => {
   const { suspect, assertAlone } = open(everyNonce(OTHER))
   await suspect(1, 2)
   assertAlone()
@@ -104,7 +106,7 @@ test('error: the account is shared after three of them', async () => {
   expect(assertAlone).toThrow(expect.objectContaining({ code: 'account_shared' }))
 })
 
-test('behavior: transactions that were in the pool at the start are not somebody who runs', async () => {
+test('transactions that were in the pool at the start are not somebody who runs', async () => {
   const { suspect, begin, assertAlone, found } = open(everyNonce(OTHER))
   begin(10)
   await suspect(1, 2, 3, 4, 10, 11)
@@ -114,7 +116,7 @@ test('behavior: transactions that were in the pool at the start are not somebody
   expect(assertAlone).toThrow()
 })
 
-test('behavior: the account is not shared any more ten minutes later', async () => {
+test('the account is not shared any more ten minutes later', async () => {
   const { suspect, assertAlone } = open(everyNonce(OTHER))
   await suspect(1, 2, 3)
   expect(assertAlone).toThrow()
@@ -174,11 +176,11 @@ async function start(
   return { outcome, events, looks: at, took }
 }
 
-test('default: an account with nothing in the pool is looked at twice', async () => {
+test('an account with nothing in the pool is looked at twice', async () => {
   expect(await start([[7, 7]])).toMatchObject({ outcome: 7, events: [], looks: 2 })
 })
 
-test('behavior: transactions of the outbox are not foreign, mined or not', async () => {
+test('transactions of the outbox are not foreign, mined or not', async () => {
   const looks: [number, number][] = [
     [5, 8],
     [7, 8],
@@ -186,7 +188,7 @@ test('behavior: transactions of the outbox are not foreign, mined or not', async
   expect(await start(looks, [5, 6, 7])).toMatchObject({ outcome: 5, events: [], looks: 2 })
 })
 
-test('behavior: waits until the transactions of a gateway that is gone are mined', async () => {
+test('waits until the transactions of a gateway that is gone are mined', async () => {
   const looks: [number, number][] = [
     ...Array.from({ length: 10 }, (): [number, number] => [5, 8]),
     [8, 8],
@@ -198,7 +200,7 @@ test('behavior: waits until the transactions of a gateway that is gone are mined
   expect(took).toBeLessThan(TIMING.limit)
 })
 
-test('error: refuses to start when one more follows each time that the last is mined', async () => {
+test('refuses to start when one more follows each time that the last is mined', async () => {
   const looks = Array.from({ length: 200 }, (_, i): [number, number] => {
     const nonce = 5 + Math.floor(i / 10)
     return i % 10 < 5 ? [nonce, nonce + 1] : [nonce + 1, nonce + 1]
@@ -206,7 +208,7 @@ test('error: refuses to start when one more follows each time that the last is m
   expect(await start(looks)).toMatchObject({ outcome: { code: 'account_shared' } })
 })
 
-test('behavior: waits for a foreign transaction behind one of the outbox', async () => {
+test('waits for a foreign transaction behind one of the outbox', async () => {
   const looks: [number, number][] = [
     [5, 7],
     [5, 7],
@@ -215,14 +217,14 @@ test('behavior: waits for a foreign transaction behind one of the outbox', async
   expect(await start(looks, [5])).toMatchObject({ outcome: 7 })
 })
 
-test('behavior: does not wait longer than the limit for a transaction that is stuck', async () => {
+test('does not wait longer than the limit for a transaction that is stuck', async () => {
   const { outcome, events, took } = await start([[5, 6]])
   expect(outcome).toBe(6)
   expect(events).toEqual(['foreign_transactions_found', 'foreign_transactions_stuck'])
   expect(took).toBeGreaterThanOrEqual(TIMING.limit)
 })
 
-test('behavior: goes on when a node was behind at the first look', async () => {
+test('goes on when a node was behind at the first look', async () => {
   const { outcome, took } = await start([
     [5, 5],
     [6, 6],
@@ -235,20 +237,20 @@ test('behavior: goes on when a node was behind at the first look', async () => {
 test.each([
   ['in the pool', [5, 6] as [number, number]],
   ['in blocks at once', [5, 5] as [number, number]],
-])('error: refuses to start while foreign transactions keep coming %s', async (_, look) => {
+])('refuses to start while foreign transactions keep coming %s', async (_, look) => {
   const { outcome, took } = await start([look], [], 1)
   expect(outcome).toMatchObject({ code: 'account_shared' })
   expect(took).toBeGreaterThanOrEqual(TIMING.grace)
   expect(took).toBeLessThan(TIMING.limit)
 })
 
-test('error: an outage after the first look is not news about the account', async () => {
+test('an outage after the first look is not news about the account', async () => {
   const down = new IssueError('chain_unavailable', 'down')
   expect(await start([[5, 5], down])).toMatchObject({ outcome: 5, events: [] })
   expect(await start([[5, 6], down, down, [6, 6]])).toMatchObject({ outcome: 6 })
 })
 
-test('error: a nonce that a node invents holds up the start no longer than the limit', async () => {
+test('a nonce that a node invents holds up the start no longer than the limit', async () => {
   const { outcome, took } = await start([[5, Number.MAX_SAFE_INTEGER]])
   expect(outcome).toBe(Number.MAX_SAFE_INTEGER)
   expect(took).toBeLessThan(4 * TIMING.limit)

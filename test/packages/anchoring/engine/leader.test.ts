@@ -219,16 +219,16 @@ describe('an outcome that cannot be written', () => {
     ada.mining = false
     const answer = one.issue()
     await expect.poll(() => ada.pool.size).toBe(1)
-    database.sqlite.exec(`CREATE TRIGGER full BEFORE UPDATE OF block_number ON intent
+    database.sqlite.exec(`CREATE TRIGGER full BEFORE UPDATE OF block_number ON send
       BEGIN SELECT RAISE(ABORT, 'no space'); END`)
     ada.mining = true
     ada.mine()
     expect(await answer).toMatchObject({ status: 'anchored' })
     await expect.poll(() => one.events).toContain('outcome_not_written')
     database.sqlite.exec('DROP TRIGGER full')
-    const anchored = () =>
-      database.sqlite.prepare('SELECT count(*) AS n FROM intent WHERE block_number = 1').get()
-    await expect.poll(anchored).toEqual({ n: 1 })
+    const settled = () =>
+      database.sqlite.prepare('SELECT count(*) AS n FROM send WHERE block_number = 1').get()
+    await expect.poll(settled).toEqual({ n: 1 })
     expect(ada.signed).toEqual([0])
   })
 })

@@ -9,7 +9,7 @@ function startTimer() {
     time += milliseconds
   }
   /**
-   * A plan is made and broadcast at once, and its block comes after this many milliseconds.
+   * A send is made and broadcast at once, and its block comes after this many milliseconds.
    *
    * @returns How late the block is seen, and the number of looks.
    */
@@ -27,7 +27,7 @@ function startTimer() {
   return { timer, pass, seeBlockAfter, now: () => time }
 }
 
-test('default: looks as soon as a node has answered a broadcast', () => {
+test('looks as soon as a node has answered a broadcast', () => {
   const { timer } = startTimer()
   timer.planned(true)
   expect(timer.left()).toBeGreaterThan(0)
@@ -35,7 +35,7 @@ test('default: looks as soon as a node has answered a broadcast', () => {
   expect(timer.left()).toBe(0)
 })
 
-test('behavior: looks at a plan whose broadcast no node answers', () => {
+test('looks at a send whose broadcast no node answers', () => {
   const { timer, pass } = startTimer()
   timer.planned(true)
   pass(timer.left())
@@ -43,7 +43,7 @@ test('behavior: looks at a plan whose broadcast no node answers', () => {
 })
 
 test.each([30, 100, 250, 400, 1_000])(
-  'behavior: sees a block after %i ms late by at most an eighth',
+  'sees a block after %i ms late by at most an eighth',
   (block) => {
     const { late, looks } = startTimer().seeBlockAfter(block)
     expect(late).toBeLessThanOrEqual(block / 8)
@@ -51,7 +51,7 @@ test.each([30, 100, 250, 400, 1_000])(
   },
 )
 
-test('behavior: looks four times a second at a plan that waits for long', () => {
+test('looks four times a second at a send that waits for long', () => {
   const { timer, pass, now } = startTimer()
   const made = now()
   pass(12_000)
@@ -59,7 +59,7 @@ test('behavior: looks four times a second at a plan that waits for long', () => 
   expect(timer.left()).toBe(250)
 })
 
-test('behavior: a plan behind an older one does not put off the next look', () => {
+test('a send behind an older one does not put off the next look', () => {
   const { timer, pass, now } = startTimer()
   const made = now()
   pass(80)
@@ -69,7 +69,7 @@ test('behavior: a plan behind an older one does not put off the next look', () =
   expect(timer.left()).toBe(left)
 })
 
-test('behavior: looks again at once when the oldest plan is new', () => {
+test('looks again at once when the oldest send is new', () => {
   const { timer, now } = startTimer()
   timer.looked(now())
   expect(timer.left()).toBe(2)

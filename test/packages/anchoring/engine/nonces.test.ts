@@ -1,108 +1,165 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createInFlight } from '#engine/in-flight.ts'
 import { createNonces } from '#engine/nonces.ts'
+import type { Send } from '#promise/send.ts'
 
-// A reorg dropped settled transactions; the node may or may not have returned them to its pool.
+const ADDRESS: Hex = '0xad'
+const SECOND = 1_000
 
-const log = { debug() {}, info() {}, warn() {}, error() {} }
-const raw: Hex = '0x01'
-
-let chain: { next: number; pooled: number; isBack: boolean }
-let abandoned: number
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  chain = { next: 8, pooled: 8, isBack: false }
-  abandoned = 0
-})
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-const transaction = (nonce: number) => ({
+const sendOf = (nonce: number): Send => ({
+  id: nonce,
+  account: ADDRESS,
   nonce,
-  hash: raw,
-  raw,
-  gasLimit: 1n,
-  maxFeePerGas: 1n,
-  maxPriorityFeePerGas: 1n,
+  members: [],
+  attempts: [],
 })
 
-/** @param nonces Those in flight; nonce 8 was settled. */
-function open(...nonces: number[]) {
+/**
+ * @param count The nonce after the newest block.
+ * @param nonces Those in flight.
+ */
+function open(count: number, ...nonces: number[]) {
+  const chain = {
+    count,
+    /** The nonces of sends that are not final. */
+    open: nonces,
+    interval: undefined as number | undefined,
+  }
+  const warnings: unknown[] = []
   const inFlight = createInFlight()
-  inFlight.add(
-    nonces.map((nonce) => ({
-      id: nonce,
-      account: '0x',
-      nonce,
-      intents: [],
-      attempts: [transaction(nonce)],
-    })),
-  )
+  inFlight.add(nonces.map(sendOf))
   const account = createNonces({
+    address: ADDRESS,
     account: {
-      assertReady: async () => ({
-        balance: 1n,
-        mayIssue: true,
-        mayRevoke: true,
-      }),
-      nextNonce: async () => chain.next,
-      pooledNonce: async () => chain.pooled,
+      assertReady: async () => ({ balance: 1n, mayIssue: true, mayRevoke: true }),
+      nextNonce: async () => chain.count,
+      pooledNonce: async () => chain.count,
       transactionWith: async () => undefined,
     },
-    registry: {
-      isPooled: async () => chain.isBack,
-      records: async () => [],
-      transactionsOf: async () => new Map(),
-      receiptOf: async () => undefined,
+    outbox: {
+      openNonces: async (address, from) =>
+        address === ADDRESS ? chain.open.filter((nonce) => nonce >= from) : [],
     },
     inFlight,
     blockTime: {
-      interval: () => undefined,
+      interval: () => chain.interval,
       async look() {},
       included() {},
       newest: () => undefined,
     },
-    abandon: async (plans) => {
-      abandoned += plans.length
-      inFlight.drop(plans)
+    log: {
+      debug() {},
+      info() {},
+      warn: (event, fields) => warnings.push({ event, ...fields }),
+      error() {},
     },
-    log,
   })
-  const attempts = [transaction(8)]
-  account.settled([{ id: 1, account: '0x', nonce: 8, intents: [], attempts }])
-  const after = async (milliseconds: number) => {
-    vi.advanceTimersByTime(milliseconds)
-    await account.closeGap(await account.look())
-    return abandoned
+  /** @returns The nonces to fill after so many seconds, according to a look. */
+  async function gapAfter(seconds: number) {
+    vi.advanceTimersByTime(seconds * SECOND)
+    return account.gap(await account.look())
   }
-  return { next: account.next, after }
+  return { ...account, chain, inFlight, gapAfter, warnings }
 }
 
-test('default: gives up transactions after a nonce gap, after a moment', async () => {
-  const { after } = open(10, 11)
-  expect(await after(0)).toBe(0)
-  expect(await after(3_500)).toBe(2)
+describe('the next nonce', () => {
+  test('is the one that the chain needs, when no send has it', async () => {
+    expect(await open(8).next()).toBe(8)
+  })
+
+  test('is after those in flight', async () => {
+    expect(await open(8, 8, 9).next()).toBe(10)
+  })
+
+  test('is after every send that is not final, even if the count of the node lags', async () => {
+    const { chain, next } = open(8)
+    chain.open = [10, 11]
+    expect(await next()).toBe(12)
+  })
+
+  test('is after a settled send, although an earlier one is in flight again', async () => {
+    const { chain, next } = open(8, 8)
+    chain.open = [8, 9]
+    expect(await next()).toBe(10)
+  })
+
+  test('is that of the chain when a foreign transaction came after the last send', async () => {
+    const { chain, next } = open(8)
+    chain.open = [5]
+    expect(await next()).toBe(8)
+  })
+
+  test('is read again a moment after the last look', async () => {
+    const { chain, look, next } = open(8)
+    await look()
+    chain.count = 9
+    expect(await next()).toBe(8)
+    vi.advanceTimersByTime(SECOND)
+    expect(await next()).toBe(9)
+  })
 })
 
-test('behavior: waits while the node has the missing ones in its pool', async () => {
-  Object.assign(chain, { pooled: 12, isBack: true })
-  const { after } = open(10, 11)
-  expect(await after(0)).toBe(0)
-  expect(await after(3_500)).toBe(0)
-  chain.next = 10
-  expect(await after(60_000)).toBe(0)
-})
+describe('a gap of nonces', () => {
+  test('is filled after 30 s', async () => {
+    const { gapAfter, warnings } = open(8, 10, 11)
+    expect(await gapAfter(60)).toEqual([])
+    expect(await gapAfter(29)).toEqual([])
+    expect(warnings).toEqual([])
+    expect(await gapAfter(1)).toEqual([8, 9])
+    expect(warnings).toEqual([{ event: 'nonces_lost', from: 8, to: 10 }])
+  })
 
-test('behavior: does not wait endlessly for pooled transactions that are never mined', async () => {
-  Object.assign(chain, { pooled: 12, isBack: true })
-  const { next, after } = open(10, 11)
-  await after(0)
-  expect(await after(31_000)).toBe(2)
-  // The stuck transaction is replaced.
-  expect(await next()).toBe(8)
-})
+  test('is filled by at most 100 transactions at once', async () => {
+    const { gapAfter } = open(8, 500)
+    await gapAfter(0)
+    expect(await gapAfter(30)).toEqual(Array.from({ length: 100 }, (_, i) => 8 + i))
+  })
 
-test('behavior: puts a new transaction after those that a reorg returned to the pool', async () => {
-  Object.assign(chain, { pooled: 10, isBack: true })
-  expect(await open().next()).toBe(10)
+  test('is none while the first nonce in flight is the one that the chain needs', async () => {
+    const { gapAfter } = open(8, 8, 12)
+    await gapAfter(0)
+    expect(await gapAfter(3_600)).toEqual([])
+  })
+
+  test('leaves out nonces of sends that are not final', async () => {
+    const { chain, gapAfter, warnings } = open(8, 11)
+    chain.open = [8, 10, 11]
+    await gapAfter(0)
+    expect(await gapAfter(30)).toEqual([9])
+    chain.open = [8, 9, 10, 11]
+    warnings.splice(0)
+    expect(await gapAfter(30)).toEqual([])
+    expect(warnings).toEqual([])
+  })
+
+  test('is none when nothing is in flight', async () => {
+    const { gapAfter } = open(8)
+    await gapAfter(0)
+    expect(await gapAfter(3_600)).toEqual([])
+  })
+
+  test('is not filled when it closes by itself, and the next one counts anew', async () => {
+    const { chain, inFlight, gapAfter } = open(8, 10)
+    await gapAfter(0)
+    // The sends of a block that was replaced are in flight again.
+    inFlight.add([8, 9].map(sendOf))
+    expect(await gapAfter(40)).toEqual([])
+    inFlight.drop([8, 9].map(sendOf))
+    chain.count = 9
+    expect(await gapAfter(40)).toEqual([])
+    expect(await gapAfter(29)).toEqual([])
+    expect(await gapAfter(1)).toEqual([9])
+  })
+
+  test('is filled after three slow blocks', async () => {
+    const { chain, gapAfter } = open(8, 10)
+    chain.interval = 60 * SECOND
+    await gapAfter(0)
+    expect(await gapAfter(179)).toEqual([])
+    expect(await gapAfter(1)).toEqual([8, 9])
+  })
 })

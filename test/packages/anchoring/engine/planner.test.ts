@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createPlanner } from '#engine/planner.ts'
-import type { SettledIntents } from '#promise/anchoring.ts'
+import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Intent, IssueIntent, RevisionIntent, WaitingIntent } from '#promise/intent.ts'
+import type { Intent, IssueIntent, RevisionIntent } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
 import type { TrustedRecord } from '#promise/record.ts'
+import type { Member, Waiting } from '#promise/send.ts'
 import { SUSPENDED } from '#verifier/reasons.ts'
 
 const SECOND = 1_000
@@ -42,8 +43,9 @@ const revisedFor = (reason: number): TrustedRecord => ({
 
 const ADDRESS: Hex = '0xad'
 
-/** A planner over a backlog in memory. Nothing is signed: a transaction is a list of intents. */
-function startPlanner() {
+/** A planner over a queue in memory. Nothing is signed: a transaction is a list of intents. */
+/** @param newest The newest place in the queue at the start. */
+function startPlanner(newest = 0) {
   const chain = {
     mayIssue: true,
     /** Why the account cannot be used at all. */
@@ -52,23 +54,17 @@ function startPlanner() {
     /** Why a transaction of these intents cannot be made. */
     refuses: (_: readonly Intent[]): Error | undefined => undefined,
   }
-  type Row = WaitingIntent & { heldUntil: number }
-  const rows: Row[] = []
-  const leave = (intents: readonly Intent[]) => {
-    for (const intent of intents)
-      rows.splice(
-        rows.findIndex((row) => row.intent === intent),
-        1,
-      )
+  type Row = Waiting & { heldUntil: number }
+  let rows: Row[] = []
+  let places = 0
+  const has = (some: readonly Member[], { place }: Member) =>
+    some.some((member) => member.place === place)
+  const leave = (some: readonly Member[]) => {
+    rows = rows.filter((row) => !has(some, row))
   }
   const transactions: (readonly Intent[])[] = []
-  const hold = vi.fn(async (intents: readonly Intent[], tries: number, until: number) => {
-    for (const row of rows)
-      if (intents.includes(row.intent)) Object.assign(row, { tries, heldUntil: until })
-  })
-  const resolve = vi.fn(async ({ anchored, gone }: SettledIntents) =>
-    leave([...anchored.map(({ intent }) => intent), ...gone]),
-  )
+  const held: [intents: Intent[], tries: number, until: number][] = []
+  const resolved: [intent: Intent, outcome: Outcome][] = []
   const conclude = vi.fn()
   const postponed: Intent[] = []
   const assertReady = vi.fn(async () => {
@@ -83,11 +79,12 @@ function startPlanner() {
   const account = { assertReady }
   const lane = {
     account: ADDRESS,
-    async plan(intents: readonly Intent[]) {
+    async plan(members: readonly Member[]) {
+      const intents = members.map(({ intent }) => intent)
       const error = chain.refuses(intents)
       if (error) throw error
       transactions.push(intents)
-      leave(intents)
+      leave(members)
     },
   }
   const planner = createPlanner({
@@ -106,30 +103,36 @@ function startPlanner() {
           ]),
         ),
       receiptOf: none,
-      isPooled: none,
     },
-    backlog: {
+    queue: {
       next: async (_, { now, limit }) =>
         rows.filter(({ heldUntil }) => heldUntil <= now).slice(0, limit),
       count: async () => ({ queued: rows.length, held: 0 }),
-      newest: async () => 0,
+      newest: async () => newest,
       carriers: async () => [],
-      takeOver: async () => {},
-      hold,
+      async hold(some, tries, until) {
+        held.push([some.map(({ intent }) => intent), tries, until])
+        for (const row of rows) if (has(some, row)) Object.assign(row, { tries, heldUntil: until })
+      },
       async holdIssues(until) {
         for (const row of rows) if (row.intent.kind === 'issue') row.heldUntil = until ?? 0
       },
-      resolve,
+      async resolve(found) {
+        resolved.push(...found.map(({ intent, outcome }) => [intent, outcome] as [Intent, Outcome]))
+        leave(found)
+      },
     },
+    own: undefined,
     conclude,
     postpone: (which) =>
       void postponed.push(...rows.map(({ intent }) => intent).filter((one) => which(one))),
     planned() {},
     log,
   })
-  function add(intents: readonly Intent[]): void {
-    const state = { tries: 0, wasCarried: false, heldUntil: 0 }
-    rows.push(...intents.map((intent, i) => ({ ...state, intent, id: rows.length + i + 1 })))
+  /** @param wasSent Whether a transaction has carried them. */
+  function add(intents: readonly Intent[], wasSent = false): void {
+    const state = { tries: 0, wasSent, heldUntil: 0 }
+    rows.push(...intents.map((intent) => ({ ...state, intent, place: ++places })))
     if (arrivals.count === 0) arrivals.since = performance.now()
     arrivals.count += intents.length
   }
@@ -142,7 +145,7 @@ function startPlanner() {
     }
   }
   const waiting = () => rows.map(({ intent }) => intent)
-  const parts = { hold, resolve, conclude, postponed, assertReady, events, account, add, waiting }
+  const parts = { held, resolved, conclude, postponed, assertReady, events, account, add, waiting }
   return { chain, planner, transactions, run, ...parts }
 }
 
@@ -152,8 +155,8 @@ beforeEach(() => {
 })
 
 describe('a refused intent', () => {
-  test('default: is set aside and told pending; those beside it are sent', async () => {
-    const { chain, add, run, transactions, hold, postponed, events } = startPlanner()
+  test('is set aside and told pending; those beside it are sent', async () => {
+    const { chain, add, run, transactions, held, postponed, events } = startPlanner()
     const all = Array.from({ length: 200 }, (_, n) => issueOf(n))
     const bad = all[77] as Intent
     chain.refuses = (intents) => (intents.includes(bad) ? REFUSED : undefined)
@@ -161,7 +164,7 @@ describe('a refused intent', () => {
     for (let i = 0; i < 20; i++) await run()
     expect(new Set(transactions.flat())).toEqual(new Set(all.filter((one) => one !== bad)))
     expect(transactions.flat()).toHaveLength(199)
-    expect(hold.mock.calls).toEqual([[[bad], 1, Date.now() + 3 * SECOND]])
+    expect(held).toEqual([[[bad], 1, Date.now() + 3 * SECOND]])
     expect(postponed).toEqual([bad])
     expect(events).toEqual(['intent_held_back'])
     // It is sent once the chain takes it.
@@ -171,48 +174,87 @@ describe('a refused intent', () => {
     expect(transactions.at(-1)).toEqual([bad])
   })
 
-  test('behavior: ends as moot when it is the release of a revoked document', async () => {
-    const { chain, add, run, transactions, hold, resolve, conclude, events, waiting } =
+  test('ends as moot when it is the release of a revoked document', async () => {
+    const { chain, add, run, transactions, held, resolved, conclude, events, waiting } =
       startPlanner()
     chain.records.set(release.documentHash, revisedFor(1))
     chain.refuses = () => REFUSED
     add([release])
     await run()
-    expect(resolve).toHaveBeenCalledWith({ anchored: [], gone: [release] })
+    expect(resolved).toEqual([[release, { status: 'moot' }]])
     expect(conclude.mock.calls).toEqual([[release, { status: 'moot' }]])
-    expect([waiting().length === 0, transactions, hold.mock.calls]).toEqual([true, [], []])
+    expect([waiting(), transactions, held]).toEqual([[], [], []])
     expect(events).toEqual([])
   })
 
-  test('behavior: is not ended when the chain still has its suspension', async () => {
-    const { chain, add, run, resolve, conclude, hold } = startPlanner()
+  test('is not ended when the chain still has its suspension', async () => {
+    const { chain, add, run, resolved, conclude, held } = startPlanner()
     chain.records.set(release.documentHash, revisedFor(SUSPENDED))
     chain.refuses = () => REFUSED
     add([release])
     await run()
-    expect([resolve.mock.calls, conclude.mock.calls]).toEqual([[], []])
-    expect(hold).toHaveBeenCalledWith([release], 1, Date.now() + 3 * SECOND)
+    expect([resolved, conclude.mock.calls]).toEqual([[], []])
+    expect(held).toEqual([[[release], 1, Date.now() + 3 * SECOND]])
   })
 
-  test('error: ends as a conflict when the chain has its hash with another expiry', async () => {
-    const { chain, add, run, resolve, conclude, waiting } = startPlanner()
+  test('ends as a conflict when the chain has its hash with another expiry', async () => {
+    const { chain, add, run, resolved, conclude, waiting } = startPlanner()
     chain.records.set(word(1), { ...RECORD, validUntil: 9 })
     chain.refuses = () => REFUSED
     add([issueOf(1)])
     await run()
-    expect(resolve).toHaveBeenCalledWith({ anchored: [], gone: [issueOf(1)] })
+    expect(resolved).toEqual([[issueOf(1), { status: 'conflict' }]])
     expect(conclude.mock.calls).toEqual([[issueOf(1), { status: 'conflict' }]])
-    expect(waiting().length === 0).toBe(true)
+    expect(waiting()).toEqual([])
   })
 
-  test('behavior: ends as anchored when somebody else was first', async () => {
-    const { chain, add, run, conclude, hold } = startPlanner()
+  test('ends as anchored when somebody else was first', async () => {
+    const { chain, add, run, conclude, held } = startPlanner()
     chain.records.set(word(1), RECORD)
     chain.refuses = () => REFUSED
     add([issueOf(1)])
     await run()
     expect(conclude.mock.calls).toMatchObject([[issueOf(1), { status: 'anchored' }]])
-    expect(hold).not.toHaveBeenCalled()
+    expect(held).toEqual([])
+  })
+})
+
+describe('an intent that may be on the chain', () => {
+  /** A planner whose chain has the first of two documents. */
+  function startSecond(newest = 0) {
+    const parts = startPlanner(newest)
+    parts.chain.records.set(word(1), RECORD)
+    return parts
+  }
+  const anchored = { status: 'anchored', blockNumber: 5, transactionHash: word(77) }
+
+  test.each<[string, boolean, number]>([
+    ['a transaction has carried it', true, 0],
+    ['it waited before this gateway began to lead', false, 2],
+  ])('is looked up when %s, and not sent again', async (_, wasSent, newest) => {
+    const { add, planner, run, transactions, resolved, conclude } = startSecond(newest)
+    await planner.start()
+    add([issueOf(1), issueOf(2)], wasSent)
+    await run()
+    expect(transactions).toEqual([[issueOf(2)]])
+    expect(resolved).toMatchObject([[issueOf(1), anchored]])
+    expect(conclude.mock.calls).toMatchObject([[issueOf(1), anchored]])
+  })
+
+  test('is looked up when it has waited for five seconds', async () => {
+    const { add, run, transactions } = startSecond()
+    add([issueOf(1), issueOf(2)])
+    vi.advanceTimersByTime(5 * SECOND)
+    await run()
+    expect(transactions).toEqual([[issueOf(2)]])
+  })
+
+  test('is sent without a look when it has just come', async () => {
+    const { add, planner, run, transactions, resolved } = startSecond()
+    await planner.start()
+    add([issueOf(1), issueOf(2)])
+    await run()
+    expect([transactions, resolved]).toEqual([[[issueOf(1), issueOf(2)]], []])
   })
 })
 
@@ -222,28 +264,28 @@ describe('an outage', () => {
     ['of fees', new IssueError('fee_too_high', 'high')],
     ['of the signer', new IssueError('signer_unavailable', 'away')],
   ])('%s ends planning, and everything waits on', async (_, outage) => {
-    const { chain, add, planner, run, hold, waiting } = startPlanner()
+    const { chain, add, planner, run, held, waiting } = startPlanner()
     chain.refuses = () => outage
     add([issueOf(2), suspend])
     await expect(run()).rejects.toBe(outage)
     expect(waiting()).toEqual([issueOf(2), suspend])
-    expect(hold).not.toHaveBeenCalled()
+    expect(held).toEqual([])
     expect(planner.closed()).toBeUndefined()
   })
 
-  test('behavior: an account that is refused everything is an outage, not a closed issuer', async () => {
-    const { chain, add, planner, run, hold } = startPlanner()
+  test('an account that is refused everything is an outage, not a closed issuer', async () => {
+    const { chain, add, planner, run, held } = startPlanner()
     chain.refuses = () => REFUSED
     chain.outage = new IssueError('registry_refused', 'no permission')
     add([issueOf(1)])
     await expect(run()).rejects.toBe(chain.outage)
-    expect([planner.closed(), hold.mock.calls]).toEqual([undefined, []])
+    expect([planner.closed(), held]).toEqual([undefined, []])
   })
 
   test.each<[string, IssueError]>([
     ['its session has ended', new LockLost()],
     ['a write has no answer', new IssueError('outcome_unknown', 'cut')],
-  ])('behavior: requests wait for the next engine when %s', async (_, error) => {
+  ])('requests wait for the next term when %s', async (_, error) => {
     const { chain, add, run, postponed, waiting } = startPlanner()
     chain.refuses = () => error
     add([issueOf(1)])
@@ -264,7 +306,7 @@ describe('a closed issuer', () => {
     return parts
   }
 
-  test('default: its issues wait aside and are told pending; revisions go on', async () => {
+  test('its issues wait aside and are told pending; revisions go on', async () => {
     const [one, two] = [issueOf(2), issueOf(3)]
     const parts = await startClosed(one, suspend, two)
     const { waiting, planner, transactions, postponed, events } = parts
@@ -278,7 +320,7 @@ describe('a closed issuer', () => {
     expect(events).toEqual(['issuer_closed'])
   })
 
-  test('behavior: a refused revision does not close the door', async () => {
+  test('a refused revision does not close the door', async () => {
     const { chain, add, planner, run } = startPlanner()
     chain.mayIssue = false
     chain.refuses = () => REFUSED
@@ -287,7 +329,7 @@ describe('a closed issuer', () => {
     expect(planner.closed()).toBeUndefined()
   })
 
-  test('default: recalls them once it is open, however long they would have waited', async () => {
+  test('recalls them once it is open, however long they would have waited', async () => {
     const { chain, account, planner, transactions, run, events } = await startClosed(issueOf(1))
     // Refused some times more, the issue waits for minutes.
     for (const wait of [3, 6, 12, 24]) {
@@ -303,7 +345,7 @@ describe('a closed issuer', () => {
     expect(events.at(-1)).toBe('issuer_open')
   })
 
-  test('behavior: looks after 2 s, and then less and less often, up to once a minute', async () => {
+  test('looks after 2 s, and then less and less often, up to once a minute', async () => {
     const { planner, assertReady, account } = await startClosed(issueOf(1))
     assertReady.mockClear()
     for (const [i, pause] of [2, 4, 8, 16, 32, 60, 60].entries()) {
@@ -317,13 +359,13 @@ describe('a closed issuer', () => {
     expect(planner.closed()).toBeDefined()
   })
 
-  test('behavior: an open issuer is not looked at', async () => {
+  test('an open issuer is not looked at', async () => {
     const { planner, assertReady, account } = startPlanner()
     await planner.lookIfOpen(account)
     expect(assertReady).not.toHaveBeenCalled()
   })
 
-  test('behavior: is open as soon as one of its documents is taken', async () => {
+  test('is open as soon as one of its documents is taken', async () => {
     const [one, two] = [issueOf(1), issueOf(2)]
     const { chain, add, planner, transactions, run } = await startClosed(one)
     chain.mayIssue = true
@@ -333,7 +375,7 @@ describe('a closed issuer', () => {
     expect(transactions).toEqual([[two], [one]])
   })
 
-  test('behavior: a revision that is sent does not open it', async () => {
+  test('a revision that is sent does not open it', async () => {
     const { add, planner, transactions, run } = await startClosed(issueOf(2))
     add([suspend])
     await run()

@@ -3,18 +3,16 @@ import type { Hex } from '#document/hex.ts'
 import { createInFlight } from '#engine/in-flight.ts'
 import { createReplacing } from '#engine/replace.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Intent } from '#promise/intent.ts'
-import type { Plan } from '#promise/plan.ts'
 import type { PrepareOptions } from '#promise/ports.ts'
+import { carriedBy, type Member } from '#promise/send.ts'
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const SECOND = 1_000
 
-const intents: Intent[] = Array.from({ length: 8 }, (_, i) => ({
-  kind: 'issue',
-  documentHash: word(i),
-  validUntil: 0,
+const members: Member[] = Array.from({ length: 8 }, (_, i) => ({
+  intent: { kind: 'issue', documentHash: word(i), validUntil: 0 },
+  place: i + 1,
 }))
 const sign = (hash: Hex) => ({
   nonce: 3,
@@ -25,10 +23,9 @@ const sign = (hash: Hex) => ({
   maxPriorityFeePerGas: 1n,
 })
 
-/** A plan that was made this many seconds ago. */
-function stuck(age: number, taken: boolean, failure?: IssueError, count = intents.length) {
+/** A send of the first members whose transaction was made this many seconds ago. */
+function stuck(age: number, taken: boolean, failure?: IssueError, count = members.length) {
   const made: (PrepareOptions & { count: number })[] = []
-  const requeued: Intent[] = []
   const chain = {
     block: 10,
     meets: false,
@@ -38,8 +35,8 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
   }
   let inTurn = false
   const inFlight = createInFlight()
-  const attempts = [sign(word(100))]
-  inFlight.add([{ id: 1, account: '0x', nonce: 3, intents: intents.slice(0, count), attempts }])
+  const attempts = [{ ...sign(word(100)), carried: count }]
+  inFlight.add([{ id: 1, account: '0x', nonce: 3, members: members.slice(0, count), attempts }])
   const { replaceStuck } = createReplacing({
     inFlight,
     transactions: {
@@ -60,14 +57,10 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
       finalizedBlock: async () => 0,
     },
     outbox: {
-      plans: async () => [],
-      plan: async () => Promise.reject(new Error('no new plan')),
-      replace: async (plan, transaction, intents): Promise<Plan> => ({
-        ...plan,
-        intents,
-        attempts: [...plan.attempts, transaction],
+      replace: async (send, transaction, carried) => ({
+        ...send,
+        attempts: [...send.attempts, { ...transaction, carried }],
       }),
-      settle: async () => {},
     },
     spending: {
       allowance: async () => (inTurn ? 7n : undefined),
@@ -86,22 +79,24 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
       included() {},
       newest: () => undefined,
     },
-    conclude: (intent) => requeued.push(intent),
     log,
   })
-  const [plan] = inFlight.plans()
-  if (!plan) throw new Error('one plan')
-  const sending = inFlight.sendingOf(plan)
+  const send = () => {
+    const [first] = inFlight.sends()
+    if (!first) throw new Error('one send')
+    return first
+  }
+  const sending = inFlight.sendingOf(send())
   Object.assign(sending, { taken, failure })
   sending.made -= age * SECOND
-  const carried = () => inFlight.plans()[0]?.intents.length
-  return { chain, replaceStuck, made, requeued, carried, attempts }
+  const carried = () => carriedBy(send())
+  return { chain, replaceStuck, made, send, carried, attempts }
 }
 
 beforeEach(() => vi.useRealTimers())
 
 describe('a transaction that a node accepted', () => {
-  test('default: is not replaced before a new block has come', async () => {
+  test('is not replaced before a new block has come', async () => {
     const { chain, replaceStuck, made } = stuck(31, true)
     for (let look = 0; look < 3; look++) expect(await replaceStuck()).toBe(false)
     expect(made).toEqual([])
@@ -109,13 +104,13 @@ describe('a transaction that a node accepted', () => {
     expect(await replaceStuck()).toBe(true)
   })
 
-  test('behavior: is not replaced on a chain that stands still, however long', async () => {
+  test('is not replaced on a chain that stands still, however long', async () => {
     const { replaceStuck, made } = stuck(3_600, true)
     for (let look = 0; look < 3; look++) expect(await replaceStuck()).toBe(false)
     expect(made).toEqual([])
   })
 
-  test('behavior: is not replaced before three blocks of a slow chain', async () => {
+  test('is not replaced before three blocks of a slow chain', async () => {
     const { chain, replaceStuck } = stuck(100, true)
     chain.interval = 60 * SECOND
     await replaceStuck()
@@ -128,7 +123,7 @@ describe('a transaction that a node accepted', () => {
     expect(await later.replaceStuck()).toBe(true)
   })
 
-  test('behavior: is not replaced while it meets the current fee, until twice the time', async () => {
+  test('is not replaced while it meets the current fee, until twice the time', async () => {
     const { chain, replaceStuck } = stuck(31, true)
     chain.meets = true
     await replaceStuck()
@@ -141,7 +136,7 @@ describe('a transaction that a node accepted', () => {
     expect(await later.replaceStuck()).toBe(true)
   })
 
-  test('behavior: is replaced within what may be spent, and after that waits for another block', async () => {
+  test('is replaced within what may be spent, and after that waits for another block', async () => {
     const { chain, replaceStuck, made, attempts } = stuck(31, true)
     await replaceStuck()
     chain.block++
@@ -152,23 +147,47 @@ describe('a transaction that a node accepted', () => {
     expect(await replaceStuck()).toBe(false)
   })
 
-  test('behavior: its replacement carries as many intents as the caps allow', async () => {
-    const { chain, replaceStuck, requeued, carried } = stuck(31, true)
+  test('its replacement carries as many members as the caps allow; the others stay', async () => {
+    const { chain, replaceStuck, send, carried } = stuck(31, true)
     chain.fits = 3
     await replaceStuck()
     chain.block++
     expect(await replaceStuck()).toBe(true)
-    expect(carried()).toBe(2)
-    expect(requeued).toEqual(intents.slice(2))
+    expect(carried()).toEqual(members.slice(0, 2))
+    expect(send().members).toEqual(members)
   })
 
-  test('error: is not replaced at the cap', async () => {
+  test('another replacement carries no more than the one before', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { chain, replaceStuck, made, carried } = stuck(31, true)
+    chain.fits = 3
+    await replaceStuck()
+    chain.block++
+    expect(await replaceStuck()).toBe(true)
+    chain.fits = 8
+    vi.advanceTimersByTime(31 * SECOND)
+    expect(await replaceStuck()).toBe(false)
+    chain.block++
+    expect(await replaceStuck()).toBe(true)
+    expect(made.map(({ count }) => count)).toEqual([2, 2])
+    expect(carried()).toHaveLength(2)
+  })
+
+  test('is replaced as well when it is an empty transfer', async () => {
+    const { chain, replaceStuck, made } = stuck(31, true, undefined, 0)
+    await replaceStuck()
+    chain.block++
+    expect(await replaceStuck()).toBe(true)
+    expect(made).toMatchObject([{ nonce: 3, count: 0 }])
+  })
+
+  test('is not replaced at the cap', async () => {
     const { chain, replaceStuck, carried } = stuck(31, true)
     chain.fits = 0
     await replaceStuck()
     chain.block++
     await expect(replaceStuck()).rejects.toMatchObject({ code: 'fee_too_high' })
-    expect(carried()).toBe(8)
+    expect(carried()).toHaveLength(8)
   })
 })
 
@@ -178,16 +197,16 @@ describe('a transaction that every node refused', () => {
     'tx fee (1.20 ether) exceeds the configured cap (1.00 ether)',
   )
 
-  test('default: is split, and not sent again', async () => {
-    const { replaceStuck, made, requeued, carried, attempts } = stuck(2, false, refused)
+  test('is split, and not sent again', async () => {
+    const { replaceStuck, made, send, carried, attempts } = stuck(2, false, refused)
     const [planned] = attempts
     expect(await replaceStuck()).toBe(true)
     expect(made).toEqual([{ nonce: 3, planned, maxFee: 7n, count: 4 }])
-    expect(carried()).toBe(4)
-    expect(requeued).toEqual(intents.slice(4))
+    expect(carried()).toEqual(members.slice(0, 4))
+    expect(send().members).toEqual(members)
   })
 
-  test('behavior: is made again ever more rarely while no node takes it', async () => {
+  test('is made again ever more rarely while no node takes it', async () => {
     const down = new IssueError('registry_refused', 'insufficient funds for gas')
     vi.useFakeTimers({ toFake: ['performance'] })
     const { replaceStuck, made, chain } = stuck(0, false, down, 1)
@@ -200,7 +219,7 @@ describe('a transaction that every node refused', () => {
     expect(made.length).toBeLessThan(15)
   })
 
-  test('behavior: is not signed over and over when the same bytes come of it', async () => {
+  test('is not signed over and over when the same bytes come of it', async () => {
     const { replaceStuck, made, chain } = stuck(6, false, undefined, 1)
     chain.same = true
     chain.meets = true
@@ -208,7 +227,7 @@ describe('a transaction that every node refused', () => {
     expect(made).toHaveLength(1)
   })
 
-  test('behavior: is made again after a rebroadcast when it pays too little by now', async () => {
+  test('is made again after a rebroadcast when it pays too little by now', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { replaceStuck, made } = stuck(6, false, undefined, 1)
     for (let look = 0; look < 5; look++) {
@@ -218,7 +237,7 @@ describe('a transaction that every node refused', () => {
     expect(made).toHaveLength(5)
   })
 
-  test('behavior: is not split when no node answered', async () => {
+  test('is not split when no node answered', async () => {
     const down = new IssueError('chain_unavailable', 'connection refused')
     const { replaceStuck, made, attempts } = stuck(6, false, down)
     const [planned] = attempts

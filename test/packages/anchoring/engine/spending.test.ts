@@ -1,21 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createSpending, type FeeCaps } from '#engine/spending.ts'
-import type { Plan } from '#promise/plan.ts'
 import type { RegistryReader } from '#promise/ports.ts'
+import type { Send } from '#promise/send.ts'
 
 const HASHES: Hex[] = ['0x01', '0x02']
 
-/** A plan with two attempts; the more expensive one may cost 60 wei. */
-const plan: Plan = {
+/** A send with two attempts; the more expensive one may cost 60 wei. */
+const send: Send = {
   id: 1,
   account: '0x',
   nonce: 0,
-  intents: [],
+  members: [],
   attempts: HASHES.map((hash, i) => ({
     nonce: 0,
     hash,
     raw: hash,
+    carried: 0,
     gasLimit: 10n,
     maxFeePerGas: BigInt(5 + i),
     maxPriorityFeePerGas: 1n,
@@ -32,39 +33,38 @@ function open(
     receiptOf,
     records: none,
     transactionsOf: none,
-    isPooled: none,
   }
-  return createSpending(caps, { feesSince: async () => settled }, registry, () => [plan])
+  return createSpending(caps, { feesSince: async () => settled }, registry, () => [send])
 }
 
 describe('allowance', () => {
-  test('default: allows any fee without caps', async () => {
+  test('allows any fee without caps', async () => {
     expect(await open({}, 1_000n).allowance()).toBeUndefined()
   })
 
-  test('default: allows the rest of the hour, less the fees in flight', async () => {
+  test('allows the rest of the hour, less the fees in flight', async () => {
     expect(await open({ hour: 100n }, 30n).allowance()).toBe(10n)
   })
 
-  test('behavior: counts a replacement in place of the attempt before', async () => {
-    expect(await open({ hour: 100n }, 30n).allowance(plan)).toBe(70n)
+  test('counts a replacement in place of the attempt before', async () => {
+    expect(await open({ hour: 100n }, 30n).allowance(send)).toBe(70n)
   })
 
-  test('behavior: allows nothing once the hour is spent', async () => {
+  test('allows nothing once the hour is spent', async () => {
     expect(await open({ hour: 100n }, 300n).allowance()).toBe(0n)
   })
 
   test.each([
     [5n, 5n],
     [50n, 10n],
-  ])('args: with a cap of %i for a transaction, allows %i', async (transaction, allowed) => {
+  ])('with a cap of %i for a transaction, allows %i', async (transaction, allowed) => {
     const { allowance } = open({ hour: 100n, transaction }, 30n)
     expect(await allowance()).toBe(allowed)
   })
 })
 
 describe('in turn', () => {
-  test('default: runs one after the other, also after a failure', async () => {
+  test('runs one after the other, also after a failure', async () => {
     const { inTurn } = open({}, 0n)
     const events: string[] = []
     const work = (name: string, fails: boolean) => async () => {
@@ -82,8 +82,8 @@ describe('in turn', () => {
   })
 })
 
-describe('cost of a plan', () => {
-  test("default: is that of the mined attempt's receipt", async () => {
+describe('cost of a send', () => {
+  test("is that of the mined attempt's receipt", async () => {
     const { costOf } = open({ hour: 100n }, 0n, async (hash) =>
       hash === '0x01'
         ? {
@@ -96,10 +96,10 @@ describe('cost of a plan', () => {
           }
         : undefined,
     )
-    expect(await costOf(plan)).toBe(33n)
+    expect(await costOf(send)).toBe(33n)
   })
 
-  test('error: ignores a receipt above the maximum cost', async () => {
+  test('ignores a receipt above the maximum cost', async () => {
     const { costOf } = open({ hour: 100n }, 0n, async () => ({
       blockNumber: 1,
       blockHash: '0x09',
@@ -108,16 +108,16 @@ describe('cost of a plan', () => {
       revised: new Map(),
       fee: 2n ** 500n,
     }))
-    expect(await costOf(plan)).toBe(60n)
+    expect(await costOf(send)).toBe(60n)
   })
 
-  test('behavior: is the maximum of the most expensive attempt if no receipt is known', async () => {
-    expect(await open({ hour: 100n }, 0n).costOf(plan)).toBe(60n)
+  test('is the maximum of the most expensive attempt if no receipt is known', async () => {
+    expect(await open({ hour: 100n }, 0n).costOf(send)).toBe(60n)
     const down = open({ hour: 100n }, 0n, async () => Promise.reject(new Error('down')))
-    expect(await down.costOf(plan)).toBe(60n)
+    expect(await down.costOf(send)).toBe(60n)
   })
 
-  test('behavior: is not read without a cap', async () => {
-    expect(await open({}, 0n).costOf(plan)).toBe(0n)
+  test('is not read without a cap', async () => {
+    expect(await open({}, 0n).costOf(send)).toBe(0n)
   })
 })

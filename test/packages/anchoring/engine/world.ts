@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { createBlockTime } from '#engine/block-time.ts'
 import { createForeignWatch } from '#engine/foreign.ts'
@@ -11,11 +11,11 @@ import type { FeeCaps } from '#engine/spending.ts'
 import type { TermTiming } from '#engine/term.ts'
 import { type Intent, type IssueIntent, reasonOf } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
-import type { SignedTransaction } from '#promise/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
+import type { SignedTransaction } from '#promise/send.ts'
 import type { Session, Sessions } from '#store/database.ts'
 import { openSqlite, type SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox, createPersistence } from '#store/outbox.ts'
+import { createLeaderOutbox, createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { createShared } from '#store/stores.ts'
 
@@ -154,7 +154,7 @@ export function openWorld() {
   return { database, sessions: createTestSessions(database) }
 }
 
-/** A chain that mines transactions in the order of nonces while `mining` is true. */
+/** A chain of one block that mines transactions in the order of nonces while `mining` is true. */
 export function startWorld(
   changes: (chain: Chain) => Partial<Ports> = () => ({}),
   feeCaps: FeeCaps = {},
@@ -167,6 +167,7 @@ export function startWorld(
   const ports = { ...chain.ports, ...changes(chain) }
   const gateway = startGateway(world, new Map([[ADA, ports]]), { feeCaps })
   const { leader, outbox, events } = gateway
+  const sent = createLeaderOutbox(world.database)
   const store = createPayloadStore(world.database)
   const persistence = createPersistence(store, outbox)
   const started = leader.start()
@@ -177,7 +178,18 @@ export function startWorld(
     const isNew = await persistence.add(intent, { documentHash, bytes: Uint8Array.of(1) })
     return leader.submit(intent, wait, isNew === true)
   }
-  return { ...world, chain, leader, outbox, store, events, issue, newIntent }
+  /**
+   * Replaces the chain's block by one without the transactions from this nonce on, as soon as the
+   * database has sends in it, and does what the finality watch does then.
+   */
+  async function replaceBlock(nonce: number) {
+    const { block } = chain
+    await expect.poll(async () => sent.upTo(1, 1)).toEqual([block])
+    chain.goBack(nonce)
+    await sent.lose(block)
+    await leader.resume()
+  }
+  return { ...world, chain, leader, outbox, sent, store, events, issue, newIntent, replaceBlock }
 }
 
 /** @returns A function that makes intents for different documents. */
@@ -191,10 +203,13 @@ export type Chain = ReturnType<typeof createChain>
 /** @param anchored The transaction that anchored each documentHash, shared by accounts. */
 export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
   const carried = new Map<Hex, readonly Intent[]>()
+  /** The transactions in the block, and their nonces. */
+  const mined = new Map<Hex, number>()
   const pool = new Map<number, Hex>()
   const chain = {
     nonce: 0,
     mining: true,
+    block: { blockNumber: 1, blockHash: word(9) },
     anchored,
     pool,
     /** Nonces that were signed, in order. */
@@ -203,15 +218,24 @@ export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
       for (let hash = pool.get(chain.nonce); hash && chain.mining; hash = pool.get(chain.nonce)) {
         for (const { documentHash } of carried.get(hash) ?? [])
           if (!anchored.has(documentHash)) anchored.set(documentHash, hash)
+        mined.set(hash, chain.nonce)
         pool.delete(chain.nonce++)
       }
+    },
+    /** Another block, without the transactions from this nonce on. The node forgets them. */
+    goBack(nonce: number) {
+      const lost = new Set([...mined].filter(([, used]) => used >= nonce).map(([hash]) => hash))
+      for (const hash of lost) mined.delete(hash)
+      for (const [documentHash, hash] of anchored) if (lost.has(hash)) anchored.delete(documentHash)
+      chain.nonce = nonce
+      chain.block = { blockNumber: 1, blockHash: word(Number(chain.block.blockHash) + 1) }
     },
   }
   const anchorings = async () =>
     new Map(
       [...anchored].map(([documentHash, transactionHash]) => [
         documentHash,
-        { blockNumber: 1, blockHash: word(9), transactionHash },
+        { ...chain.block, transactionHash },
       ]),
     )
   const ports: Ports = {
@@ -241,8 +265,7 @@ export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
       while (pool.has(nonce)) nonce++
       return nonce
     },
-    isPooled: async (hash) => [...pool.values()].includes(hash),
-    blockHash: async () => word(9),
+    blockHash: async () => chain.block.blockHash,
     finalizedBlock: async () => 0,
     meetsCurrentFee: async () => true,
     assertAffordable: async () => {},
@@ -256,23 +279,25 @@ export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
         anchored.has(hash) ? { ...RECORD, anchoredBlock: 1 } : { ...RECORD, anchoredBlock: 0 },
       ),
     transactionsOf: anchorings,
-    receiptOf: async (transactionHash) => ({
-      blockNumber: 1,
-      blockHash: word(9),
-      succeeded: true,
-      revised: new Map(
-        carried
-          .get(transactionHash)
-          ?.flatMap((intent) =>
-            intent.kind === 'issue' ? [] : [[intent.documentHash, reasonOf(intent)]],
-          ),
-      ),
-      issued: new Set(
-        [...anchored]
-          .filter(([, by]) => by === transactionHash)
-          .map(([documentHash]) => documentHash),
-      ),
-    }),
+    receiptOf: async (transactionHash) =>
+      mined.has(transactionHash)
+        ? {
+            ...chain.block,
+            succeeded: true,
+            revised: new Map(
+              carried
+                .get(transactionHash)
+                ?.flatMap((intent) =>
+                  intent.kind === 'issue' ? [] : [[intent.documentHash, reasonOf(intent)]],
+                ),
+            ),
+            issued: new Set(
+              [...anchored]
+                .filter(([, by]) => by === transactionHash)
+                .map(([documentHash]) => documentHash),
+            ),
+          }
+        : undefined,
   }
   return Object.assign(chain, { ports })
 }

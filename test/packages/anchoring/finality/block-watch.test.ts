@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { createBlockWatch } from '#finality/block-watch.ts'
-import type { BlockId } from '#promise/anchoring.ts'
+import { type BlockId, UNSEEN } from '#promise/anchoring.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createWholeOutbox } from '#test/support/outbox.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 
-/** A chain of the blocks with these numbers, and a watch whose outbox can have intents in them. */
+/** A chain of blocks, and a watch whose outbox can have documents in them. */
 function startWatch() {
   const dir = mkdtempSync(join(tmpdir(), 'block-watch-'))
   const database = openSqlite(join(dir, 'gateway.db'))
@@ -35,14 +35,19 @@ function startWatch() {
       const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
       chain = new Map([...kept, ...numbers.map((number) => [number, hash()] as const)])
     },
-    /** Anchors an intent in a block of the chain. */
-    async anchor(blockNumber: number): Promise<BlockId> {
+    /** Notes a document in a block of the chain. */
+    async anchor(blockNumber: number, blockHash = chain.get(blockNumber) ?? hash()) {
       const intent = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
-      const block = { blockNumber, blockHash: chain.get(blockNumber) ?? hash() }
-      await outbox.add(intent)
-      const anchoring = { ...block, transactionHash: hash() }
-      await outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+      const block = { blockNumber, blockHash }
+      await outbox.adopt(intent, { ...block, transactionHash: hash() })
       return block
+    },
+    isIdle: watch.isIdle,
+    /** @param next The chain from now on. @returns The chain before. */
+    chainOf(next = chain) {
+      const before = chain
+      chain = next
+      return before
     },
     /** @returns The blocks that were replaced since the last call. */
     async poll(): Promise<BlockId[]> {
@@ -52,7 +57,7 @@ function startWatch() {
   }
 }
 
-test('default: reports a replaced block at the second poll that misses it', async () => {
+test('reports a replaced block at the second poll that misses it', async () => {
   const { fork, anchor, poll } = startWatch()
   fork(1, 6)
   const [five] = [await anchor(5), await anchor(3)]
@@ -67,7 +72,7 @@ test.each([
   ['the same', 5],
   ['an earlier', 4],
 ])(
-  'behavior: reports replaced blocks although a new one with %s number is on the chain',
+  'reports replaced blocks although a new one with %s number is on the chain',
   async (_, newest) => {
     const { fork, anchor, poll } = startWatch()
     fork(1, 6)
@@ -79,3 +84,34 @@ test.each([
     expect(await poll()).toEqual(seen)
   },
 )
+
+test('reports no block that comes back before the second poll', async () => {
+  const { fork, anchor, poll, chainOf } = startWatch()
+  fork(1, 6)
+  await anchor(5)
+  const before = chainOf()
+  fork(4, 6)
+  expect(await poll()).toEqual([])
+  chainOf(before)
+  expect(await poll()).toEqual([])
+  fork(4, 6)
+  expect(await poll()).toEqual([])
+})
+
+test('reports a block whose hash is unknown at the first poll', async () => {
+  const { fork, anchor, poll } = startWatch()
+  fork(1, 6)
+  const unknown = await anchor(5, UNSEEN)
+  expect(await poll()).toEqual([unknown])
+})
+
+test('has nothing to do until something is in a block', async () => {
+  const { fork, anchor, poll, isIdle } = startWatch()
+  fork(1, 6)
+  expect(await isIdle()).toBe(true)
+  await anchor(5)
+  expect(await isIdle()).toBe(false)
+  // It must be watched until it is final.
+  await poll()
+  expect(await isIdle()).toBe(false)
+})

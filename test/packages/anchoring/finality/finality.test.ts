@@ -2,150 +2,342 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { watchFinality } from '#finality/finality.ts'
-import type { Intent } from '#promise/intent.ts'
+import { type Anchored, type Anchoring, type Outcome, UNSEEN } from '#promise/anchoring.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
+import type { SentBlocks } from '#promise/ports.ts'
+import type { TrustedRecord } from '#promise/record.ts'
+import type { Member, SignedTransaction } from '#promise/send.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
+import { ACCOUNT, createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
 import { RELEASED } from '#verifier/reasons.ts'
+
+// Time passes twenty times faster between polls.
+vi.mock('node:timers/promises', async (actual) => {
+  const timers = await actual<typeof import('node:timers/promises')>()
+  const setTimeout: typeof timers.setTimeout = (delay = 0, ...rest) =>
+    timers.setTimeout(delay / 20, ...rest)
+  return { ...timers, setTimeout }
+})
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const hash = (): Hex => toHex(randomBytes(32))
 const none = async () => Promise.reject(new Error('not called'))
+const issueOf = (): Intent => ({ kind: 'issue', documentHash: hash(), validUntil: 0 })
+const placeIn = (blockNumber: number) => ({
+  blockNumber,
+  blockHash: hash(),
+  transactionHash: hash(),
+})
+const anchoredAt = (place: Anchoring): Outcome => ({ status: 'anchored', ...place })
+const RECORD: TrustedRecord = {
+  accountIndex: 0,
+  anchoredAt: 1,
+  anchoredBlock: 4,
+  validUntil: 0,
+  distrusted: false,
+  revoker: null,
+  setAside: false,
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
+}
 
-/**
- * A suspension in block 5, final by now, which another account of the issuer released in block 6.
- */
-async function released(isOnChain: boolean) {
+/** A database, a chain whose blocks and records tests choose, and a watch that they start. */
+function openWorld() {
   const dir = mkdtempSync(join(tmpdir(), 'finality-'))
   const database = openSqlite(join(dir, 'gateway.db'))
   const outbox = createWholeOutbox(database)
-  const suspension: Intent = { kind: 'suspend', documentHash: hash() }
-  const anchoring = {
-    blockNumber: 5,
-    blockHash: hash(),
-    transactionHash: hash(),
+  const chain = {
+    finalized: 0,
+    /** By number; `null` = no node has it any more. */
+    blocks: new Map<number, Hex | null>(),
+    /** By the hash of the document. */
+    records: new Map<Hex, TrustedRecord>(),
+    /** The events of each block; without one, no node has them. */
+    events: new Map<number, Map<Hex, Anchoring>>(),
   }
-  await outbox.add(suspension)
-  await outbox.resolve({
-    anchored: [{ intent: suspension, anchoring }],
-    gone: [],
-  })
-  const stop = watchFinality({
-    registry: {
-      // Receipts and transactions are gone.
-      receiptOf: async () => undefined,
-      isPooled: async () => false,
-      transactionsOf: async () => undefined,
-      records: async () => [
-        {
-          accountIndex: 0,
-          anchoredAt: 1,
-          anchoredBlock: 4,
-          validUntil: 0,
-          distrusted: false,
-          revoker: null,
-          setAside: false,
-          revokerIndex: 1,
-          revokedBlock: 6,
-          revokedAt: 1,
-          reason: RELEASED,
-        },
-      ],
-    },
-    blocks: {
-      head: none,
-      block: none,
-      finalizedBlock: async () => 10,
-      blockHash: async () => (isOnChain ? anchoring.blockHash : hash()),
-    },
-    outbox,
-    batcher: { wake() {} },
-    final() {},
-    interval: () => undefined,
-    after: Promise.resolve(),
-    log,
-  })
+  let nonces = 0
+  const asked: number[] = []
+  const final: Anchored[] = []
+  const wake = vi.fn()
+  const resume = vi.fn(async () => {})
+  const stops: (() => Promise<void>)[] = []
   onTestFinished(async () => {
-    await stop()
+    for (const stop of stops) await stop()
     await database.close()
     rmSync(dir, { recursive: true })
   })
-  await expect.poll(() => outbox.anchoredUpTo(10, 1)).toEqual([])
-  return { queued: () => waitingFor(outbox), suspension }
+
+  async function waitingOf(intents: readonly Intent[]): Promise<Member[]> {
+    await Promise.all(intents.map((intent) => outbox.add(intent)))
+    const byKey = new Map(
+      (await waitingFor(outbox)).map(({ intent, place }) => [
+        keyOfIntent(intent),
+        { intent, place },
+      ]),
+    )
+    return intents.flatMap((intent) => byKey.get(keyOfIntent(intent)) ?? [])
+  }
+  const sign = (): SignedTransaction => ({
+    nonce: nonces++,
+    hash: hash(),
+    raw: hash(),
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+  })
+
+  return {
+    outbox,
+    chain,
+    asked,
+    final,
+    wake,
+    resume,
+    /** A send of this gateway that is in a block. */
+    async sendIn(block: { blockNumber: number; blockHash: Hex }, ...intents: Intent[]) {
+      const signed = sign()
+      const members = await waitingOf(intents)
+      const send = await outbox.plan({ account: ACCOUNT }, signed, members)
+      const place = { ...block, transactionHash: signed.hash }
+      const outcomes = members.map(() => anchoredAt(place))
+      await outbox.settle(send, outcomes, place, 0n)
+      return { send, place }
+    },
+    /** Notes where others have put intents. */
+    async found(...places: { intent: Intent; anchoring: Anchoring }[]) {
+      const members = await waitingOf(places.map(({ intent }) => intent))
+      const found = members.map((member, i) => {
+        const { anchoring = placeIn(0) } = places[i] ?? {}
+        return { ...member, outcome: anchoredAt(anchoring) }
+      })
+      await outbox.resolve(found)
+    },
+    waiting: async () => (await waitingFor(outbox)).map(({ intent }) => intent),
+    /** Where an intent of the outbox is; `undefined` when it is final or unknown. */
+    placeOf: async ({ kind, documentHash }: Intent) =>
+      (await outbox.find(kind, documentHash))?.outcome,
+    watch(watched: SentBlocks = outbox) {
+      const stop = watchFinality({
+        registry: {
+          receiptOf: async () => undefined,
+          transactionsOf: async (_, blockNumber) => chain.events.get(blockNumber),
+          records: async (keys) =>
+            keys.map(
+              ({ documentHash }) =>
+                chain.records.get(documentHash) ?? { ...RECORD, anchoredBlock: 0, anchoredAt: 0 },
+            ),
+        },
+        blocks: {
+          head: none,
+          block: none,
+          finalizedBlock: async () => chain.finalized,
+          async blockHash(blockNumber) {
+            asked.push(blockNumber)
+            return chain.blocks.get(blockNumber) ?? null
+          },
+        },
+        outbox: watched,
+        batcher: { wake, resume },
+        final: (some) => final.push(...some),
+        interval: () => undefined,
+        after: Promise.resolve(),
+        log,
+      })
+      stops.push(stop)
+      return stop
+    },
+    /** Resolves after so many polls that ask for a block. */
+    async polls(blockNumber: number, count: number) {
+      const before = asked.length
+      const isAsked = () => asked.slice(before).filter((one) => one === blockNumber).length >= count
+      await expect.poll(isAsked).toBe(true)
+    },
+  }
 }
 
-test('behavior: does not repeat a suspension without a receipt after its release', async () => {
-  const { queued } = await released(true)
-  expect(await queued()).toEqual([])
+describe('a block that the chain still has', () => {
+  test('is final with all that it carries once the chain says so', async () => {
+    const { outbox, chain, sendIn, found, watch, polls, ...seen } = openWorld()
+    const [one, two, other] = [issueOf(), issueOf(), issueOf()]
+    const { place } = await sendIn(placeIn(5), one, two)
+    const anchoring = { ...place, transactionHash: hash() }
+    await found({ intent: other, anchoring })
+    chain.blocks.set(5, place.blockHash)
+    chain.finalized = 4
+    watch()
+    await polls(5, 3)
+    expect(seen.final).toEqual([])
+    chain.finalized = 5
+    await expect
+      .poll(() => seen.final)
+      .toEqual([
+        { intent: one, anchoring: place },
+        { intent: two, anchoring: place },
+        { intent: other, anchoring },
+      ])
+    expect(await outbox.upTo(10, 1)).toEqual([])
+    expect([await seen.waiting(), await seen.placeOf(one)]).toEqual([[], undefined])
+    expect(seen.resume).not.toHaveBeenCalled()
+  })
+
+  test('is not read again once it is final', async () => {
+    const { chain, sendIn, watch, final, asked } = openWorld()
+    const { place } = await sendIn(placeIn(5), issueOf())
+    chain.blocks.set(5, place.blockHash)
+    chain.finalized = 5
+    watch()
+    await expect.poll(() => final).toHaveLength(1)
+    // Some polls.
+    await sleep(6_000)
+    expect(asked).toEqual([5])
+  })
 })
 
-test('behavior: repeats a suspension whose block is gone', async () => {
-  const { queued, suspension } = await released(false)
-  await expect.poll(queued).toMatchObject([{ intent: suspension }])
+describe('a block that was replaced', () => {
+  test('puts the sends of its own accounts in flight again, with their bytes', async () => {
+    const { outbox, chain, sendIn, watch, ...seen } = openWorld()
+    const [one, two] = [issueOf(), issueOf()]
+    const { send } = await sendIn(placeIn(5), one, two)
+    chain.blocks.set(5, hash())
+    chain.finalized = 10
+    watch()
+    await expect.poll(() => seen.resume.mock.calls.length).toBe(1)
+    expect(await outbox.inFlight()).toEqual([send])
+    const { hash: transactionHash } = send.attempts[0] as SignedTransaction
+    expect(await seen.placeOf(one)).toEqual({ status: 'pending', transactionHash })
+    expect([await seen.waiting(), seen.final, seen.wake.mock.calls]).toEqual([[], [], []])
+  })
+
+  test('leaves the sends in flight until they are in a block again, which becomes final', async () => {
+    const { outbox, chain, sendIn, watch, final, resume } = openWorld()
+    const intent = issueOf()
+    const { send, place } = await sendIn(placeIn(5), intent)
+    chain.blocks.set(5, hash())
+    chain.finalized = 10
+    watch()
+    await expect.poll(() => resume.mock.calls.length).toBe(1)
+    const anchoring = { ...placeIn(6), transactionHash: place.transactionHash }
+    chain.blocks.set(6, anchoring.blockHash)
+    await outbox.settle(send, [anchoredAt(anchoring)], anchoring, 0n)
+    await expect.poll(() => final).toEqual([{ intent, anchoring }])
+    expect(await outbox.inFlight()).toEqual([])
+  })
+
+  test('is passed over when it is missing at one poll alone', async () => {
+    const { chain, sendIn, watch, polls, final, resume } = openWorld()
+    const { place } = await sendIn(placeIn(5), issueOf())
+    watch()
+    await polls(5, 1)
+    chain.blocks.set(5, place.blockHash)
+    await polls(5, 3)
+    chain.finalized = 5
+    await expect.poll(() => final).toHaveLength(1)
+    expect(resume).not.toHaveBeenCalled()
+  })
+
+  test('has what others sent read anew: it moves, or waits', async () => {
+    const { chain, found, watch, ...seen } = openWorld()
+    const [moved, lost] = [issueOf(), issueOf()]
+    const before = placeIn(5)
+    await found({ intent: moved, anchoring: before }, { intent: lost, anchoring: before })
+    const after = { ...placeIn(6), transactionHash: before.transactionHash }
+    chain.blocks.set(5, hash()).set(6, after.blockHash)
+    chain.records.set(moved.documentHash, { ...RECORD, anchoredBlock: 6 })
+    chain.events.set(6, new Map([[moved.documentHash, after]]))
+    watch()
+    await expect.poll(() => seen.wake.mock.calls.length).toBe(1)
+    expect(await seen.waiting()).toEqual([lost])
+    expect(await seen.placeOf(moved)).toEqual(anchoredAt(after))
+    expect(seen.resume).not.toHaveBeenCalled()
+  })
+})
+
+describe('a block whose hash is unknown', () => {
+  const unknown = { blockNumber: 5, blockHash: UNSEEN, transactionHash: null }
+
+  test('is read again', async () => {
+    const { chain, found, watch, placeOf, waiting } = openWorld()
+    const intent = issueOf()
+    await found({ intent, anchoring: unknown })
+    const place = placeIn(5)
+    chain.blocks.set(5, place.blockHash)
+    chain.records.set(intent.documentHash, { ...RECORD, anchoredBlock: 5 })
+    chain.events.set(5, new Map([[intent.documentHash, place]]))
+    watch()
+    await expect.poll(() => placeOf(intent)).toEqual(anchoredAt(place))
+    expect(await waiting()).toEqual([])
+  })
+
+  test('is final by its number, because no node has its events', async () => {
+    const { chain, found, watch, final, waiting } = openWorld()
+    const intent = issueOf()
+    await found({ intent, anchoring: unknown })
+    chain.finalized = 5
+    watch()
+    await expect.poll(() => final).toEqual([{ intent, anchoring: unknown }])
+    expect(await waiting()).toEqual([])
+  })
+})
+
+/** A suspension in block 5, final by now, which another account of the issuer released in block 6. */
+async function released(isOnChain: boolean) {
+  const world = openWorld()
+  const { outbox, chain, found, watch } = world
+  const suspension: Intent = { kind: 'suspend', documentHash: hash() }
+  const anchoring = placeIn(5)
+  await found({ intent: suspension, anchoring })
+  chain.finalized = 10
+  chain.blocks.set(5, isOnChain ? anchoring.blockHash : hash())
+  const revoked = { revokedBlock: 6, revokedAt: 1, revokerIndex: 1, reason: RELEASED }
+  chain.records.set(suspension.documentHash, { ...RECORD, ...revoked })
+  watch()
+  await expect.poll(() => outbox.upTo(10, 1)).toEqual([])
+  return { ...world, suspension }
+}
+
+test('does not repeat a suspension without a receipt after its release', async () => {
+  const { waiting } = await released(true)
+  expect(await waiting()).toEqual([])
+})
+
+test('repeats a suspension whose block is gone', async () => {
+  const { waiting, suspension } = await released(false)
+  await expect.poll(waiting).toEqual([suspension])
 })
 
 /** More than one read returns. */
 const BLOCKS = 1_100
 
-test('behavior: asks for each block once, also after a restart, and reads some at a time', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'finality-'))
-  const database = openSqlite(join(dir, 'gateway.db'))
-  const outbox = createWholeOutbox(database)
-  const places = Array.from({ length: BLOCKS }, (_, i) => ({
-    blockNumber: i + 1,
-    blockHash: hash(),
-    transactionHash: hash(),
-  }))
-  const anchored = places.map((anchoring) => ({
-    intent: { kind: 'issue', documentHash: hash(), validUntil: 0 } as const,
-    anchoring,
-  }))
-  await Promise.all(anchored.map(({ intent }) => outbox.add(intent)))
-  await outbox.resolve({ anchored, gone: [] })
+test('asks for each block once, also after a restart, and reads some at a time', async () => {
+  const { outbox, chain, found, watch, asked } = openWorld()
+  const places = Array.from({ length: BLOCKS }, (_, i) => placeIn(i + 1))
+  for (const { blockNumber, blockHash } of places) chain.blocks.set(blockNumber, blockHash)
+  await found(...places.map((anchoring) => ({ intent: issueOf(), anchoring })))
   const read: number[] = []
-  const asked: number[] = []
-  const counting = {
+  const counting: SentBlocks = {
     ...outbox,
-    unseen: async (...args: Parameters<typeof outbox.unseen>) => {
+    unseen: async (...args) => {
       const blocks = await outbox.unseen(...args)
       read.push(blocks.length)
       return blocks
     },
   }
-  const watch = () =>
-    watchFinality({
-      registry: { receiptOf: none, isPooled: none, transactionsOf: none, records: none },
-      blocks: {
-        head: none,
-        block: none,
-        finalizedBlock: async () => 0,
-        async blockHash(blockNumber) {
-          asked.push(blockNumber)
-          return places[blockNumber - 1]?.blockHash ?? null
-        },
-      },
-      outbox: counting,
-      batcher: { wake() {} },
-      final() {},
-      interval: () => undefined,
-      after: Promise.resolve(),
-      log,
-    })
-  const first = watch()
-  const numbers = [...places.keys()].map((i) => i + 1)
+  const first = watch(counting)
+  const numbers = places.map(({ blockNumber }) => blockNumber)
   // With each part, the newest block of those before it.
   const once = [...numbers.slice(0, 1000), 500, ...numbers.slice(1000), 1000]
   const isComplete = (looks: number) => () => asked.length >= once.length + looks
   await expect.poll(isComplete(1)).toBe(true)
   await first()
-  const second = watch()
+  watch(counting)
   await expect.poll(isComplete(2)).toBe(true)
-  await second()
   expect(asked.slice(0, once.length)).toEqual(once)
   expect(new Set(asked.slice(once.length))).toEqual(new Set([BLOCKS]))
   expect(Math.max(...read)).toBe(500)
-  await database.close()
-  rmSync(dir, { recursive: true })
 })

@@ -18,7 +18,7 @@ import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createIsErased, createPayloadStore } from '#store/payloads.ts'
 import { createTombstones, withOlder } from '#store/tombstones.ts'
 import { onConnection } from '#test/support/on-connection.ts'
-import { createWholeOutbox } from '#test/support/outbox.ts'
+import { createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
 import { type BlockServer, startBlockServer } from '../../../support/block-server.ts'
 import { captureLog } from '../../../support/captured-log.ts'
 import { bodyOf, serveHttp } from '../../../support/http.ts'
@@ -325,23 +325,26 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         ['by the same gateway', (store: KuboStore) => store],
         ['after a restart', () => open()],
         ['by another gateway on the same node', () => open()],
-      ])(
-        'error: a repeat %s that can never be anchored leaves the final payload pinned',
-        async (_, next) => {
-          const outbox = createWholeOutbox(database)
-          const { hash, bytes } = randomBlock()
-          const documentHash = toHex(hash)
-          const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
-          const sealed = { documentHash: hash, bytes }
-          const first = open()
-          await persistInOrder(first, outbox).add(intent, sealed)
-          await outbox.resolve({ anchored: [], gone: [intent] })
-          await persistInOrder(next(first), outbox).add(intent, sealed)
-          await outbox.resolve({ anchored: [], gone: [intent] })
-          await collectGarbage()
-          expect(await has(hash)).toBe(true)
-        },
-      )
+      ])('a repeat %s leaves the payload of a final document pinned', async (_, next) => {
+        const outbox = createWholeOutbox(database)
+        const { hash, bytes } = randomBlock()
+        const documentHash = toHex(hash)
+        const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
+        const sealed = { documentHash: hash, bytes }
+        const block = { blockNumber: 5, blockHash: toHex(randomBytes(32)) }
+        const anchoring = { ...block, transactionHash: toHex(randomBytes(32)) }
+        const outcome = { status: 'anchored', ...anchoring } as const
+        const first = open()
+        await persistInOrder(first, outbox).add(intent, sealed)
+        const own = (await waitingFor(outbox)).filter(
+          (one) => one.intent.documentHash === documentHash,
+        )
+        await outbox.resolve(own.map((one) => ({ ...one, outcome })))
+        expect(await outbox.finish(block)).toMatchObject([{ intent }])
+        expect(await persistInOrder(next(first), outbox).add(intent, sealed)).toBe(false)
+        await collectGarbage()
+        expect(await has(hash)).toBe(true)
+      })
     })
   })
 

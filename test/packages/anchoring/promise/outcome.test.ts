@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import { type Outcome, UNSEEN } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
-import { outcomesOfPlans } from '#promise/outcome.ts'
+import { outcomesOfSends, usedIn } from '#promise/outcome.ts'
+import type { RegistryReader } from '#promise/ports.ts'
 import type { TrustedRecord } from '#promise/record.ts'
+import type { Send } from '#promise/send.ts'
 import { ACCOUNT } from '#test/support/outbox.ts'
 import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 
@@ -11,7 +14,7 @@ const none = async () => Promise.reject(new Error('not called'))
 const documentHash = word(1)
 const OWN = word(2)
 const OTHER = word(3)
-/** The block of the plan's transaction; it was planned one block before. */
+/** The block of the send's transaction; it was planned one block before. */
 const BLOCK = 9
 
 const revoke: Intent = { kind: 'revoke', documentHash, reason: 4 }
@@ -19,13 +22,16 @@ const suspend: Intent = { kind: 'suspend', documentHash }
 const release: Intent = { kind: 'release', documentHash }
 
 type Shown = {
+  /** Whether no node has the receipt. */
+  isForgotten?: boolean
   succeeded?: boolean
   revised?: number
   record?: { block: number; reason: number; distrustedFrom?: number }
 }
 
-/** @returns The outcome of a plan of one intent, from its receipt and the document's record. */
-async function outcomeOf(intent: Intent, { succeeded = true, revised, record }: Shown) {
+/** @returns The outcome of a send of one intent, from its receipt and the document's record. */
+async function outcomeOf(intent: Intent, shownBy: Shown) {
+  const { isForgotten = false, succeeded = true, revised, record } = shownBy
   const { block, reason, distrustedFrom = 0 } = record ?? { block: 0, reason: 0 }
   const shown: TrustedRecord = {
     accountIndex: 0,
@@ -40,28 +46,42 @@ async function outcomeOf(intent: Intent, { succeeded = true, revised, record }: 
     setAside: false,
     revoker: record ? { distrustedFrom } : null,
   }
-  const transaction = { nonce: 7, hash: OWN, raw: OWN, gasLimit: 1n }
-  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-  const plan = { id: 1, account: ACCOUNT, nonce: 7, intents: [intent], head: BLOCK - 1 }
-  const [outcome] = await outcomesOfPlans(
+  const [outcomes] = await outcomesOfSends(
     {
-      receiptOf: async () => ({
-        blockNumber: BLOCK,
-        blockHash: word(BLOCK),
-        succeeded,
-        issued: new Set<Hex>(),
-        revised: new Map(revised === undefined ? [] : [[documentHash, revised]]),
-      }),
+      receiptOf: async () =>
+        isForgotten
+          ? undefined
+          : {
+              blockNumber: BLOCK,
+              blockHash: word(BLOCK),
+              succeeded,
+              issued: new Set<Hex>(),
+              revised: new Map(revised === undefined ? [] : [[documentHash, revised]]),
+            },
       records: async () => [shown],
       transactionsOf: async (_, blockNumber) =>
         new Map([
           [documentHash, { blockNumber, blockHash: word(blockNumber), transactionHash: OTHER }],
         ]),
-      isPooled: none,
     },
-    [{ ...plan, attempts: [{ ...transaction, ...fees }] }],
+    [{ ...sendOf([intent], OWN), head: BLOCK - 1 }],
   )
-  return outcome
+  return outcomes?.[0]
+}
+
+/** @param hashes Those of its transactions. */
+function sendOf(intents: readonly Intent[], ...hashes: Hex[]): Send {
+  const members = intents.map((intent, i) => ({ intent, place: i + 1 }))
+  const attempts = hashes.map((hash) => ({
+    nonce: 7,
+    hash,
+    raw: hash,
+    carried: members.length,
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+  }))
+  return { id: 1, account: ACCOUNT, nonce: 7, members, attempts }
 }
 
 const own = { status: 'anchored', blockNumber: BLOCK, transactionHash: OWN }
@@ -71,7 +91,7 @@ test.each<[string, Intent, Shown, object]>([
   ['revoked', revoke, { revised: 4 }, { ...own, reason: 4 }],
   ['suspended', suspend, { revised: SUSPENDED }, own],
   ['released', release, { revised: RELEASED }, own],
-])('default: the receipt shows that it was %s', async (_, intent, shown, outcome) => {
+])('the receipt shows that it was %s', async (_, intent, shown, outcome) => {
   expect(await outcomeOf(intent, shown)).toMatchObject(outcome)
 })
 
@@ -93,6 +113,18 @@ test.each<[string, Intent, Shown, object]>([
     suspend,
     { record: { block: 10, reason: RELEASED } },
     { status: 'moot' },
+  ],
+  [
+    'a suspension whose receipt is forgotten, and that was released later, is moot',
+    suspend,
+    { isForgotten: true, record: { block: 10, reason: RELEASED } },
+    { status: 'moot' },
+  ],
+  [
+    'a suspension that is forgotten, after an earlier release, is still to be made',
+    suspend,
+    { isForgotten: true, record: { block: 6, reason: RELEASED } },
+    { status: 'absent' },
   ],
   [
     'a release that came first, before another suspension, is moot',
@@ -136,6 +168,118 @@ test.each<[string, Intent, Shown, object]>([
     { record: { block: 10, reason: RELEASED, distrustedFrom: 1 } },
     { status: 'absent' },
   ],
-])('behavior: %s', async (_, intent, shown, outcome) => {
+])('%s', async (_, intent, shown, outcome) => {
   expect(await outcomeOf(intent, shown)).toMatchObject(outcome)
+})
+
+describe('several sends', () => {
+  const issueOf = (n: number): Intent => ({ kind: 'issue', documentHash: word(n), validUntil: 0 })
+  const ISSUED: TrustedRecord = {
+    accountIndex: 0,
+    anchoredBlock: BLOCK,
+    anchoredAt: BLOCK,
+    validUntil: 0,
+    distrusted: false,
+    revokerIndex: 0,
+    revokedBlock: 0,
+    revokedAt: 0,
+    reason: 0,
+    setAside: false,
+    revoker: null,
+  }
+  const placeOf = (transactionHash: Hex) => ({
+    blockNumber: BLOCK,
+    blockHash: word(BLOCK),
+    transactionHash,
+  })
+  /** A chain on which the first transaction has issued the documents 1 and 3. */
+  const registry: RegistryReader = {
+    receiptOf: async (hash) =>
+      hash === OWN
+        ? {
+            ...placeOf(OWN),
+            succeeded: true,
+            issued: new Set([word(1), word(3)]),
+            revised: new Map(),
+          }
+        : undefined,
+    records: async (keys) =>
+      keys.map((key) =>
+        [word(1), word(3)].includes(key.documentHash) ? ISSUED : { ...ISSUED, anchoredBlock: 0 },
+      ),
+    transactionsOf: async () => new Map([1, 3].map((n) => [word(n), placeOf(OWN)])),
+  }
+  const anchored = { status: 'anchored', ...placeOf(OWN) }
+  const absent = { status: 'absent' }
+
+  test.each([
+    ['their receipts', 2],
+    ['records, when there are many', 5],
+  ])('have a list of outcomes each, in the order of their members, from %s', async (_, count) => {
+    const sends = [
+      sendOf([issueOf(1), issueOf(2)], OWN),
+      sendOf([issueOf(4), issueOf(3)], OTHER),
+      ...Array.from({ length: count - 2 }, () => sendOf([], OTHER)),
+    ]
+    expect(await outcomesOfSends(registry, sends)).toEqual([
+      [anchored, absent],
+      [absent, anchored],
+      ...Array.from({ length: count - 2 }, () => []),
+    ])
+  })
+})
+
+describe('the block in which a nonce is used', () => {
+  const HEAD = 20
+  const place = { blockNumber: BLOCK, blockHash: word(BLOCK) }
+  const anchored = (transactionHash: Hex): Outcome => ({
+    status: 'anchored',
+    ...place,
+    transactionHash,
+  })
+  /** @param mined The hash of the transaction whose receipt a node has. */
+  function placeOf(outcomes: readonly Outcome[], mined?: Hex, headHash: Hex | null = word(HEAD)) {
+    const send = sendOf([suspend], OWN, word(4))
+    const registry: RegistryReader = {
+      receiptOf: async (hash) =>
+        hash === mined
+          ? { ...place, succeeded: true, issued: new Set(), revised: new Map() }
+          : undefined,
+      records: none,
+      transactionsOf: none,
+    }
+    const blocks = {
+      head: async () => ({ number: HEAD, timestamp: 0 }),
+      block: none,
+      blockHash: async () => headHash,
+      finalizedBlock: none,
+    }
+    return usedIn({ registry, blocks }, send, outcomes)
+  }
+  const atHead = { blockNumber: HEAD, blockHash: word(HEAD), transactionHash: null }
+
+  test("is the one of its own transaction, as a member's outcome shows it", async () => {
+    const outcomes: Outcome[] = [{ status: 'absent' }, anchored(OWN)]
+    expect(await placeOf(outcomes)).toEqual({ ...place, transactionHash: OWN })
+  })
+
+  test('is the one of any of its transactions, as the receipt shows it', async () => {
+    const outcomes: Outcome[] = [{ status: 'moot' }, anchored(OTHER)]
+    expect(await placeOf(outcomes, OWN)).toEqual({ ...place, transactionHash: OWN })
+  })
+
+  test('is the newest one when a foreign transaction used it', async () => {
+    expect(await placeOf([anchored(OTHER)])).toEqual(atHead)
+    expect(await placeOf([], undefined, null)).toEqual({ ...atHead, blockHash: UNSEEN })
+  })
+
+  test('is the newest one when no node has the events of its own transaction', async () => {
+    const forgotten: Outcome = {
+      status: 'anchored',
+      ...place,
+      blockHash: UNSEEN,
+      transactionHash: null,
+    }
+    expect(await placeOf([forgotten])).toEqual(atHead)
+  })
 })

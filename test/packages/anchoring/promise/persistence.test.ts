@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDeadline } from '#base/deadline.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Sealed } from '#document/sealed.ts'
+import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { persistInOrder, restorePayloads, untilAnswered } from '#promise/persistence.ts'
@@ -67,13 +68,20 @@ describe.each([
     await gateway.close()
     gateway = open(dir, separate)
   }
+  /** Writes what became of the document, which waits. */
+  async function resolve(outcome: Outcome): Promise<void> {
+    const waiting = await waitingFor(gateway.outbox)
+    await gateway.outbox.resolve(waiting.map((one) => ({ ...one, outcome })))
+  }
   /** The document is on the chain and final. */
-  const acknowledge = async () => {
+  async function acknowledge(): Promise<void> {
+    const block = { blockNumber: 5, blockHash: toHex(randomBytes(32)) }
     await gateway.persistence.add(intent, sealed)
-    await gateway.outbox.resolve({ anchored: [], gone: [intent] })
+    await resolve({ status: 'anchored', ...block, transactionHash: toHex(randomBytes(32)) })
+    await gateway.outbox.finish(block)
   }
 
-  test('default: a promise and its payload survive a restart', async () => {
+  test('a promise and its payload survive a restart', async () => {
     await gateway.persistence.add(intent, sealed)
     await restart()
     expect(await gateway.outbox.find('issue', intent.documentHash)).toMatchObject({ intent })
@@ -83,7 +91,7 @@ describe.each([
     })
   })
 
-  test('default: of several concurrent promises of one document, one is new', async () => {
+  test('of several concurrent promises of one document, one is new', async () => {
     const both = await Promise.all([
       gateway.persistence.add(intent, sealed),
       gateway.persistence.add(intent, sealed),
@@ -94,22 +102,25 @@ describe.each([
     expect(await waitingFor(gateway.outbox)).toMatchObject([{ intent }])
   })
 
-  test('behavior: whether a fulfilled promise is new, the payload in the same database tells', async () => {
+  test('a fulfilled promise is not new when it is repeated, and nothing waits', async () => {
     await acknowledge()
     await restart()
-    expect(await gateway.persistence.add(intent, sealed)).toBe(separate)
-  })
-
-  test('error: a repeat that can never be anchored leaves the payload of a final document', async () => {
-    await acknowledge()
-    await restart()
-    await gateway.persistence.add(intent, sealed)
-    await gateway.outbox.resolve({ anchored: [], gone: [intent] })
-    await restart()
+    expect(await gateway.persistence.add(intent, sealed)).toBe(false)
+    expect(await waitingFor(gateway.outbox)).toEqual([])
     expect(await statusOf()).toBe('found')
   })
 
-  test('behavior: restores a payload that the store lost, once the chain has the document', async () => {
+  test('a document that can never be anchored is new again, and its payload stays', async () => {
+    for (let request = 0; request < 2; request++) {
+      expect(await gateway.persistence.add(intent, sealed)).toBe(true)
+      await resolve({ status: 'conflict' })
+      await restart()
+      expect(await gateway.outbox.find('issue', intent.documentHash)).toBeUndefined()
+      expect(await statusOf()).toBe('found')
+    }
+  })
+
+  test('restores a payload that the store lost, once the chain has the document', async () => {
     await acknowledge()
     await gateway.lose(sealed.documentHash)
     expect(await statusOf()).toBe('missing')
@@ -120,7 +131,7 @@ describe.each([
     })
   })
 
-  test('behavior: keeps a payload that is restored while another request promises it', async () => {
+  test('keeps a payload that is restored while another request promises it', async () => {
     await acknowledge()
     await gateway.lose(sealed.documentHash)
     const added = gateway.persistence.add(intent, sealed)
@@ -135,7 +146,7 @@ describe('a store of its own', () => {
   const { documentHash, bytes } = sealed
   const never = () => Promise.reject(new Error('not called'))
 
-  test('error: nothing is promised when the payload is not stored', async () => {
+  test('nothing is promised when the payload is not stored', async () => {
     const store = { put: never, get: never, missing: never }
     const add = vi.fn()
     const persistence = persistInOrder(store, { add, find: never, adopt: never })
@@ -143,7 +154,7 @@ describe('a store of its own', () => {
     expect(add).not.toHaveBeenCalled()
   })
 
-  test('behavior: a payload stays when its promise could not be written', async () => {
+  test('a payload stays when its promise could not be written', async () => {
     const payloads = new Map<Hex, Uint8Array>()
     const store: PayloadStore = {
       put: async (hash, bytes) => void payloads.set(toHex(hash), bytes),
@@ -165,19 +176,19 @@ describe('a write without an answer', () => {
   const unknown = new IssueError('outcome_unknown', 'the connection broke')
   const away = new IssueError('store_unavailable', 'the database is away')
 
-  test('default: a write that is answered runs once', async () => {
+  test('a write that is answered runs once', async () => {
     const write = vi.fn(async () => true)
     expect(await untilAnswered(createDeadline(1_000), write)).toBe(true)
     expect(write).toHaveBeenCalledTimes(1)
   })
 
-  test('error: a write that was refused is not repeated', async () => {
+  test('a write that was refused is not repeated', async () => {
     const write = vi.fn(() => Promise.reject(away))
     await expect(untilAnswered(createDeadline(1_000), write)).rejects.toBe(away)
     expect(write).toHaveBeenCalledTimes(1)
   })
 
-  test('default: is repeated until the store says what became of it', async () => {
+  test('is repeated until the store says what became of it', async () => {
     const write = vi
       .fn(async () => 'new')
       .mockRejectedValueOnce(unknown)
@@ -191,7 +202,7 @@ describe('a write without an answer', () => {
     ['the store stays away', () => Promise.reject(away)],
     ['no repeat is answered', () => Promise.reject(unknown)],
     ['a repeat hangs', () => new Promise<never>(() => {})],
-  ])('error: stays unknown at the deadline when %s', async (_, repeat) => {
+  ])('stays unknown at the deadline when %s', async (_, repeat) => {
     const write = vi.fn(repeat).mockRejectedValueOnce(unknown)
     const started = performance.now()
     await expect(untilAnswered(createDeadline(350), write)).rejects.toBe(unknown)
@@ -201,7 +212,7 @@ describe('a write without an answer', () => {
     expect(write.mock.calls.length).toBeLessThan(10)
   })
 
-  test('error: is not repeated when the deadline has passed', async () => {
+  test('is not repeated when the deadline has passed', async () => {
     const write = vi.fn(() => Promise.reject(unknown))
     await expect(untilAnswered(createDeadline(0), write)).rejects.toBe(unknown)
     expect(write).toHaveBeenCalledTimes(1)
@@ -241,7 +252,7 @@ function storeWithout(lost: readonly PromisedPayload[]) {
   return { store, asked, restored }
 }
 
-test('default: asks the store once for each group, and puts back what it lost', async () => {
+test('asks the store once for each group, and puts back what it lost', async () => {
   const [first, second] = [payloads(3), payloads(2)]
   const lost = [...first.slice(1, 2), ...second]
   const { store, asked, restored } = storeWithout(lost)
@@ -252,7 +263,7 @@ test('default: asks the store once for each group, and puts back what it lost', 
   expect(log.info).toHaveBeenCalledWith('payloads_restored', { blocks: 3 })
 })
 
-test('behavior: tries again when the store does not answer', async () => {
+test('tries again when the store does not answer', async () => {
   const lost = payloads(1)
   const { store, restored } = storeWithout(lost)
   const { missing } = store
@@ -267,7 +278,7 @@ test('behavior: tries again when the store does not answer', async () => {
   expect(restored.size).toBe(1)
 })
 
-test('behavior: ends when it is aborted while the store does not answer', async () => {
+test('ends when it is aborted while the store does not answer', async () => {
   const { store } = storeWithout([])
   const stop = new AbortController()
   store.missing = () => Promise.reject(new Error('down'))

@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-test('default: adds a line for each erasure, for this user alone', () => {
+test('adds a line for each erasure, for this user alone', () => {
   const list = openErasureList(path)
   expect(list.read()).toEqual([])
   list.add(hash(1), Date.UTC(2026, 0, 31))
@@ -29,7 +29,7 @@ test('default: adds a line for each erasure, for this user alone', () => {
   expect(statSync(path).mode & 0o077).toBe(0)
 })
 
-test('behavior: skips a line that a kill cut short', () => {
+test('skips a line that a kill cut short', () => {
   const line = `${hash(1)} 2026-01-31T00:00:00.000Z`
   for (let length = 0; length < line.length; length++) {
     writeFileSync(path, line.slice(0, length))
@@ -41,14 +41,14 @@ test('behavior: skips a line that a kill cut short', () => {
   }
 })
 
-test('error: refuses a file that something else has written into', () => {
+test('refuses a file that something else has written into', () => {
   const list = openErasureList(path)
   list.add(hash(1), 0)
   appendFileSync(path, 'erase everything\n')
   expect(() => openErasureList(path)).toThrow(`${path}, line 2: malformed erasure`)
 })
 
-test('error: reports store_unavailable when it cannot be written', () => {
+test('reports store_unavailable when it cannot be written', () => {
   const list = openErasureList(join(folder, 'no such folder', 'list'))
   expect(() => list.add(hash(1), 0)).toThrow(expect.objectContaining({ code: 'store_unavailable' }))
 })

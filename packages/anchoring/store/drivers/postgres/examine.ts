@@ -153,7 +153,7 @@ async function checkGateways(query: Query): Promise<Health[]> {
   )
   const [leaders, gateways] = [Number(row?.leaders), Number(row?.gateways)]
   if (leaders > 0) return [ok(`a gateway leads, of ${gateways} that could`)]
-  const [waiting] = await query('SELECT count(*) AS count FROM intent WHERE block_number IS NULL')
+  const [waiting] = await query('SELECT count(*) AS count FROM waiting')
   return [
     warn(
       `no gateway leads, and ${Number(waiting?.count)} documents or changes wait for one`,

@@ -13,7 +13,7 @@ const MIN_SERVER_VERSION = 150_000
 const SCHEMA = `
   ${schemaOf('postgres')}
   -- Sealed bytes do not compress.
-  ALTER TABLE block ALTER COLUMN bytes SET STORAGE EXTERNAL;
+  ALTER TABLE payload ALTER COLUMN bytes SET STORAGE EXTERNAL;
   INSERT INTO key_change (version) VALUES (0);
   CREATE TABLE schema_version (version integer NOT NULL);
   INSERT INTO schema_version VALUES (${SCHEMA_VERSION});`

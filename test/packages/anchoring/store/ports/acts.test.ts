@@ -9,10 +9,10 @@ const hash = (): Hex => toHex(randomBytes(32))
 const MARIA = { kind: 'person', id: 'abcdef012345', label: 'Maria do  Carmo' } as const
 const actor = formatActor(MARIA)
 const by = { tenant: 'one', actor }
-const ENTRY = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 1n }
+const ENTRY = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 'one' }
 
 test.each([MARIA, { kind: 'key', id: 'abc', label: null } as const])(
-  'behavior: an actor reads as it was written',
+  'an actor reads as it was written',
   (one) => expect(parseActor(formatActor(one))).toEqual(one),
 )
 
@@ -25,7 +25,7 @@ describePorts('acts', (ports) => {
     await ports.stores.outbox.add(intent, { payload: { entry } })
   }
 
-  test('default: records an act once, however often it is requested', async () => {
+  test('records an act once, however often it is requested', async () => {
     const { outbox, acts } = ports.stores
     const documentHash = hash()
     await issue(documentHash)
@@ -40,14 +40,14 @@ describePorts('acts', (ports) => {
     ])
   })
 
-  test('behavior: superseding a document is an act on it', async () => {
+  test('superseding a document is an act on it', async () => {
     const documentHash = hash()
     await issue(documentHash)
     await issue(hash(), documentHash)
     expect(await kindsOf(documentHash)).toEqual(['issue', 'supersede'])
   })
 
-  test('behavior: knows of no actor for what a command did', async () => {
+  test('knows of no actor for what a command did', async () => {
     const documentHash = hash()
     const intent: Intent = { kind: 'issue', documentHash, validUntil: 0 }
     await ports.stores.outbox.add(intent, { payload: { entry: ENTRY } })

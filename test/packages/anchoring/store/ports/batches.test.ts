@@ -8,7 +8,7 @@ import { describePorts } from '#test/support/databases.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 const block = () => ({ hash: new Uint8Array(randomBytes(32)), bytes: new Uint8Array(20) })
-const ENTRY = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n }
+const ENTRY = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 'default' }
 
 describePorts('batches before and after their promise', (ports) => {
   let stores: DatabaseStores
@@ -45,12 +45,12 @@ describePorts('batches before and after their promise', (ports) => {
   const missing = async (blocks: readonly { hash: Uint8Array }[]) =>
     (await stores.embedded.missing(blocks.map((one) => one.hash))).length
   const counts = async () => [
-    await ports.count('document'),
+    await ports.count('record'),
     await ports.count('batch'),
     await ports.count('batch_draft'),
   ]
 
-  test('default: a batch shows from its promise on, and is promised once', async () => {
+  test('a batch shows from its promise on, and is promised once', async () => {
     const { request, batch, documents } = await drafted()
     const listed = async () =>
       (await stores.documentIndex.page({ limit: 9 })).documents.map((one) => one.documentHash)
@@ -66,7 +66,7 @@ describePorts('batches before and after their promise', (ports) => {
     })
   })
 
-  test('default: the documents of a batch have the time of its promise', async () => {
+  test('the documents of a batch have the time of its promise', async () => {
     const before = Math.floor(Date.now() / 1000)
     const { request, batch, documents } = await drafted()
     await promise(request, batch)
@@ -82,7 +82,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect([await found({ createdFrom: 11 }), await found({ createdTo: 9 })]).toEqual([0, 0])
   })
 
-  test('behavior: a restored batch, whose tenant is unknown, gets that of its request', async () => {
+  test('a restored batch, whose tenant is unknown, gets that of its request', async () => {
     const restored = { root: hash(), size: 2, manifest: hash(), tenant: '' }
     const request = new Uint8Array(randomBytes(32))
     const tenantOf = async () => (await stores.batchLog.get(restored.root))?.tenant
@@ -94,7 +94,7 @@ describePorts('batches before and after their promise', (ports) => {
     }
   })
 
-  test('default: of claims of one request the first counts', async () => {
+  test('of claims of one request the first counts', async () => {
     const request = new Uint8Array(randomBytes(32))
     const contents = [1, 2, 3].map((i) => new Uint8Array(32).fill(i))
     const claims = await Promise.all(
@@ -104,7 +104,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await stores.batchLog.find(request)).toMatchObject({ isPromised: false })
   })
 
-  test('behavior: a draft is deleted with its blocks, and no others', async () => {
+  test('a draft is deleted with its blocks, and no others', async () => {
     const before = block()
     await stores.embedded.put(before.hash, before.bytes)
     const [lost, other] = [await drafted(), await drafted()]
@@ -115,7 +115,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect((await counts()).slice(0, 2)).toEqual([2, 1])
   })
 
-  test('behavior: of a promised batch only the notes are deleted', async () => {
+  test('of a promised batch only the notes are deleted', async () => {
     const { request, batch, blocks } = await drafted()
     await promise(request, batch)
     await drafts.put(request, blocks)
@@ -124,7 +124,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await counts()).toEqual([2, 1, 0])
   })
 
-  test('error: promises nothing for a gateway that has lost the request to another one', async () => {
+  test('promises nothing for a gateway that has lost the request to another one', async () => {
     const { locks } = stores.shared
     const { request, batch } = await drafted()
     const lock = (await locks.take('batch')) as Lock

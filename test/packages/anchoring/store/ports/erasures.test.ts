@@ -17,7 +17,7 @@ describePorts('erasures', (ports) => {
     stores = ports.stores
   })
 
-  test('default: an erased payload is gone, does not come back, and has a receipt', async () => {
+  test('an erased payload is gone, does not come back, and has a receipt', async () => {
     const { embedded, erasures, isErased } = stores
     const { hash, documentHash, bytes } = newBlock()
     await embedded.put(hash, bytes)
@@ -39,7 +39,7 @@ describePorts('erasures', (ports) => {
     })
   })
 
-  test('behavior: takes the sealed bytes of a promise too, also of one that comes later', async () => {
+  test('takes the sealed bytes of a promise too, also of one that comes later', async () => {
     const { erasures, outbox } = stores
     const [early, late] = [newBlock(), newBlock()]
     const add = ({ documentHash, bytes: sealed }: typeof early) =>
@@ -51,7 +51,7 @@ describePorts('erasures', (ports) => {
     for await (const some of outbox.payloads()) expect(some).toEqual([])
   })
 
-  test('behavior: a finished erasure is one event', async () => {
+  test('a finished erasure is one event', async () => {
     const { erasures, events } = stores
     const { documentHash } = newBlock()
     await erasures.begin(documentHash, 'default')
@@ -62,7 +62,7 @@ describePorts('erasures', (ports) => {
     expect(page).toMatchObject({ events: [{ type: 'document.erased', documentHash }] })
   })
 
-  test('behavior: begins again what the list has and the database does not', async () => {
+  test('begins again what the list has and the database does not', async () => {
     const { documentHash, hash, bytes } = newBlock()
     await stores.erasures.begin(documentHash, 'default')
     await ports.forgetErasures()

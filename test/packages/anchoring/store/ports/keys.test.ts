@@ -9,7 +9,7 @@ describePorts('API keys', (ports) => {
     store = ports.stores.keys
   })
 
-  test('default: returns keys as they were put, the oldest first', async () => {
+  test('returns keys as they were put, the oldest first', async () => {
     await store.put(FULL)
     await store.put(BARE)
     expect(await store.list()).toEqual([FULL, BARE])
@@ -17,7 +17,7 @@ describePorts('API keys', (ports) => {
     expect(await store.list()).toEqual([{ ...FULL, label: 'changed' }, BARE])
   })
 
-  test('behavior: the version grows with every change, and not with a use', async () => {
+  test('the version grows with every change, and not with a use', async () => {
     const versions = [await store.version()]
     const note = async () => versions.push(await store.version())
     await store.put(BARE)
@@ -34,7 +34,7 @@ describePorts('API keys', (ports) => {
     expect(await store.list()).toMatchObject([{ lastUsedAt: '2026-03-01T00:00:00.000Z' }])
   })
 
-  test('error: nothing changes when the change throws, or there is no such key', async () => {
+  test('nothing changes when the change throws, or there is no such key', async () => {
     await store.put(BARE)
     const failing = store.update('bare', () => {
       throw new TypeError('on purpose')

@@ -1,31 +1,53 @@
 import { expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Outcome } from '#promise/anchoring.ts'
+import { intentOfBatch } from '#promise/batch-log.ts'
 import type { Intent } from '#promise/intent.ts'
+import { type Lock, lockOfBatch } from '#promise/lock.ts'
 import { describePorts } from '#test/support/databases.ts'
+import { resolve } from './given.ts'
 
 const TODAY = Math.floor(Date.now() / 86_400_000)
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`
 
 describePorts('tallies', (ports) => {
-  const at = (blockNumber: number) => ({
+  const at = (blockNumber: number): Outcome => ({
+    status: 'anchored',
     blockNumber,
     blockHash: hash('b'),
     transactionHash: hash('c'),
   })
   async function anchor(intent: Intent) {
     await ports.outbox.add(intent)
-    await ports.outbox.resolve({ anchored: [{ intent, anchoring: at(5) }], gone: [] })
+    await resolve(ports.outbox, intent, at(5))
   }
 
-  test('default: counts what got into a block, by tenant, and a move not again', async () => {
-    const { tallies, outbox } = ports.stores
+  /** A batch of the tenant `one`. */
+  async function anchorBatch(size: number) {
+    const { batchLog, shared } = ports.stores
+    const batch = { root: hash('3'), size, manifest: hash('4'), tenant: 'one' }
+    const lock = (await shared.locks.take(lockOfBatch(batch.root))) as Lock
+    await batchLog.promise(new Uint8Array(32), batch, lock)
+    await lock.release()
+    await resolve(ports.outbox, intentOfBatch(batch), at(5))
+  }
+
+  test('counts what got into a block, by tenant, and a move not again', async () => {
+    const { tallies } = ports.stores
+    const { outbox } = ports
     const one: Intent = { kind: 'issue', documentHash: hash('1'), validUntil: 0, tenant: 'one' }
     await anchor(one)
     await anchor({ ...one, documentHash: hash('2'), tenant: 'two' })
-    await anchor({ ...one, documentHash: hash('3'), root: hash('3'), validUntil: 70 })
+    await anchorBatch(70)
     await anchor({ kind: 'revoke', documentHash: hash('1'), reason: 4, tenant: 'one' })
-    const moved = [{ intent: one, anchoring: at(5), now: at(6) }]
-    await outbox.review({ final: [], gone: [], moved, dropped: [] })
+    const [send] = await outbox.ofOthers({ blockNumber: 5, blockHash: hash('b') })
+    if (!send) throw new Error('a send')
+    await outbox.move(
+      send.id,
+      send.members,
+      send.members.map(() => at(6)),
+    )
+    expect(await outbox.find('issue', hash('1'))).toMatchObject({ outcome: at(6) })
     expect(await tallies.since(TODAY - 1, null)).toEqual([
       { day: expect.any(Number), kind: 'issued', count: 72 },
       { day: expect.any(Number), kind: 'superseded', count: 1 },
@@ -34,7 +56,7 @@ describePorts('tallies', (ports) => {
     expect(await tallies.since(TODAY + 2, null)).toEqual([])
   })
 
-  test('default: remembers the last backup of its own', async () => {
+  test('remembers the last backup of its own', async () => {
     const { backups } = ports.stores
     if (!backups) return
     expect(await backups.last()).toBeNull()

@@ -21,7 +21,7 @@ describe.skipIf(folder === undefined)('drafts of batches that gateways share', (
   })
   afterAll(() => server.remove())
 
-  test('behavior: a start deletes the drafts that no gateway works on', async () => {
+  test('a start deletes the drafts that no gateway works on', async () => {
     const url = await server.newDatabase()
     const database = await openPostgres(url, log)
     onTestFinished(() => database.close())

@@ -34,19 +34,19 @@ afterAll(() => {
 
 const open = (parameters: string) => openPostgres(`${address}?${parameters}`, createLog('silent'))
 
-test('error: names an authority that is not known, and how to name it', async () => {
+test('names an authority that is not known, and how to name it', async () => {
   await expect(open('sslmode=verify-full')).rejects.toThrow(
     /^DATABASE_URL leads to .* certificate is not accepted .*sslrootcert=/,
   )
 })
 
-test('error: names the host where the certificate is of another one', async () => {
+test('names the host where the certificate is of another one', async () => {
   await expect(open(`sslmode=verify-full&sslrootcert=${authority}`)).rejects.toThrow(
     /^DATABASE_URL leads to .*127\.0\.0\.1.* is not in the cert's list/,
   )
 })
 
-test('error: names a file that cannot be read', async () => {
+test('names a file that cannot be read', async () => {
   await expect(open('sslmode=verify-full&sslrootcert=/no/ca.pem')).rejects.toThrow(
     /^DATABASE_URL names a file that cannot be read: ENOENT.*\/no\/ca.pem/,
   )

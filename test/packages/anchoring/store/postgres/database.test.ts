@@ -33,7 +33,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
   const numbersIn = async (database: Postgres) =>
     (await database.query('SELECT value FROM number ORDER BY value')).map(({ value }) => value)
 
-  test('default: prepares a new database, and opens it again', async () => {
+  test('prepares a new database, and opens it again', async () => {
     const url = await server.newDatabase()
     const first = await open(url)
     await first.query("INSERT INTO tombstone VALUES ('\\x01')")
@@ -41,13 +41,13 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await second.query('SELECT hash FROM tombstone')).toEqual([{ hash: Buffer.from([1]) }])
   })
 
-  test('behavior: gateways that start at the same time prepare it once', async () => {
+  test('gateways that start at the same time prepare it once', async () => {
     const url = await server.newDatabase()
     const opened = await Promise.all([open(url), open(url), open(url)])
     for (const database of opened) await database.assertReady()
   })
 
-  test('error: refuses a server that may lose acknowledged commits', async () => {
+  test('refuses a server that may lose acknowledged commits', async () => {
     const url = await server.newDatabase()
     const { query } = await open(url)
     await query("ALTER ROLE registry SET synchronous_commit = 'off'")
@@ -55,7 +55,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     await expect(openPostgres(url, log)).rejects.toThrow(/synchronous_commit/)
   })
 
-  test('default: a transaction is durable as a whole', async () => {
+  test('a transaction is durable as a whole', async () => {
     const database = await newTable()
     await database.transaction(async (query) => {
       await query('INSERT INTO number VALUES (1)')
@@ -64,7 +64,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await numbersIn(database)).toEqual([1, 2])
   })
 
-  test('behavior: an error in a transaction undoes it, and reaches the caller as it is', async () => {
+  test('an error in a transaction undoes it, and reaches the caller as it is', async () => {
     const database = await newTable()
     const error = new IssueError('conflict', 'on purpose')
     const failed = database.transaction(async (query) => {
@@ -75,7 +75,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await numbersIn(database)).toEqual([])
   })
 
-  test('behavior: runs a transaction again that lost a deadlock', async () => {
+  test('runs a transaction again that lost a deadlock', async () => {
     const database = await newTable()
     await database.query('INSERT INTO number VALUES (1), (2)')
     const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -93,7 +93,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(runs).toBeGreaterThan(2)
   })
 
-  test('error: reports an outage, and works again after it', async () => {
+  test('reports an outage, and works again after it', async () => {
     const database = await newTable()
     await server.shutDown()
     await expect(database.query('INSERT INTO number VALUES (1)')).rejects.toEqual(outage)
@@ -129,7 +129,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       ['transaction', 'COMMIT', ({ write }) => write(() => all(INSERT, { value: 1 }))],
       ['group of writes', 'COMMIT', ({ together }) => together({ work: insertAll })(1)],
       ['single statement', 'INSERT 0 1', ({ change }) => change(INSERT, { value: 1 })],
-    ])('error: a %s may have been carried out', async (_, tag, write) => {
+    ])('a %s may have been carried out', async (_, tag, write) => {
       const { proxy, direct, database } = await openProxied()
       proxy.loseNext(tag)
       await expect(write(database)).rejects.toMatchObject(unknown)
@@ -142,7 +142,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       return [...values]
     }
 
-    test('behavior: a transaction that breaks before its COMMIT has changed nothing', async () => {
+    test('a transaction that breaks before its COMMIT has changed nothing', async () => {
       const { proxy, direct, database } = await openProxied()
       proxy.loseNext('INSERT 0 1')
       const failed = database.write(() => all(INSERT, { value: 1 }))
@@ -150,7 +150,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       expect(await numbersIn(direct)).toEqual([])
     })
 
-    test('behavior: a COMMIT that the server refuses has changed nothing', async () => {
+    test('a COMMIT that the server refuses has changed nothing', async () => {
       const { direct, database } = await openProxied()
       await direct.query('ALTER TABLE number ADD UNIQUE (value) DEFERRABLE INITIALLY DEFERRED')
       await direct.query('ALTER TABLE number DROP CONSTRAINT number_pkey')
@@ -160,14 +160,14 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       expect(await numbersIn(direct)).toEqual([1])
     })
 
-    test('behavior: a read without an answer is an outage', async () => {
+    test('a read without an answer is an outage', async () => {
       const { proxy, database } = await openProxied()
       proxy.loseNext('SELECT 0')
       await expect(database.read(statement('SELECT value FROM number'))).rejects.toEqual(outage)
     })
   })
 
-  test('behavior: wakes another gateway up, also after the connection broke', async () => {
+  test('wakes another gateway up, also after the connection broke', async () => {
     const url = await server.newDatabase()
     const [one, other] = await Promise.all([open(url), open(url)])
     const heard: (string | undefined)[] = []
@@ -182,7 +182,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
   })
 
-  test('error: refuses a database of another version, and leaves it as it is', async () => {
+  test('refuses a database of another version, and leaves it as it is', async () => {
     const url = await server.newDatabase()
     const { query } = await open(url)
     for (const [version, message] of [
@@ -196,7 +196,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     }
   })
 
-  test('error: the message of a rejected value does not quote it', async () => {
+  test('the message of a rejected value does not quote it', async () => {
     const database = await newTable()
     const failed = database.query('INSERT INTO number VALUES ($1)', ['a secret'])
     await expect(failed).rejects.toThrow('a value was rejected')

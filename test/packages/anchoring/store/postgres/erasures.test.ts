@@ -58,7 +58,7 @@ describe.skipIf(folder === undefined)('what PostgreSQL keeps of an erased docume
     }
   }
 
-  test('behavior: the receipt names where bytes stay until the server has written over them', async () => {
+  test('the receipt names where bytes stay until the server has written over them', async () => {
     const { client, store, erasures } = await open()
     // A large payload is kept beside its row.
     const [large, small] = [randomBytes(10_000), randomBytes(300)]
@@ -71,12 +71,12 @@ describe.skipIf(folder === undefined)('what PostgreSQL keeps of an erased docume
       removed: ['database'],
       remains: ['database_files', 'write_ahead_log', 'replicas', 'backups'],
     })
-    await client.query('VACUUM block, intent')
+    await client.query('VACUUM payload, record')
     await client.query('CHECKPOINT')
     expect(placesOf(small)).toEqual(['base', 'pg_wal'])
 
     const parts = [large.subarray(0, 32), small.subarray(0, 32)]
-    await client.query('VACUUM FULL block, intent')
+    await client.query('VACUUM FULL payload, record')
     expect(parts.map(placesOf)).toEqual([['pg_wal'], ['pg_wal']])
     const isLeft = () => parts.some((part) => placesOf(part).length > 0)
     for (let round = 0; round < MAX_ROUNDS && isLeft(); round++) {

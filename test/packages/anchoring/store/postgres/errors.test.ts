@@ -12,7 +12,7 @@ test.each([
   ['a pooler lost the server', withCode('08P01')],
   ['an administrator ended the connection', withCode('57P01')],
   ['the server crashed', withCode('57P02')],
-])('error: a write is of unknown outcome when %s', (_, error) => {
+])('a write is of unknown outcome when %s', (_, error) => {
   expect(unansweredOf(error)).toMatchObject({ code: 'outcome_unknown', cause: error })
   expect(outageOf(error)).toMatchObject({ code: 'store_unavailable', cause: error })
   expect(unansweredOf(outageOf(error))).toMatchObject({ code: 'outcome_unknown', cause: error })
@@ -26,19 +26,19 @@ test.each([
   ['a full disk', '53100'],
   ['a deadlock', '40P01'],
   ['a read-only server', '25006'],
-])('error: a write that the server refuses for %s has changed nothing', (_, code) => {
+])('a write that the server refuses for %s has changed nothing', (_, code) => {
   const error = unansweredOf(withCode(code))
   expect(error).toMatchObject({ code: 'store_unavailable' })
   expect(isRetriable(error)).toBe(code === '40P01')
 })
 
-test('error: passes on an error that is none of PostgreSQL', () => {
+test('passes on an error that is none of PostgreSQL', () => {
   const error = new IssueError('conflict', 'on purpose', withCode('23505'))
   expect(outageOf(error)).toBe(error)
   expect(unansweredOf(error)).toBe(error)
 })
 
-test('error: the message of a rejected value does not quote it', () => {
+test('the message of a rejected value does not quote it', () => {
   const error = Object.assign(new Error('invalid input: "a secret"'), { code: '22P02' })
   expect(unansweredOf(error).message).not.toContain('secret')
 })

@@ -30,7 +30,7 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
     return database
   }
 
-  test('default: in session mode, gateways wake each other up', async () => {
+  test('in session mode, gateways wake each other up', async () => {
     const url = await through('session')
     const [one, other] = await Promise.all([open(url), open(url)])
     const heard: (string | undefined)[] = []
@@ -43,7 +43,7 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
       .toContain('hello')
   })
 
-  test('behavior: in session mode, the server limits statements and idle transactions', async () => {
+  test('in session mode, the server limits statements and idle transactions', async () => {
     const { query } = await open(await through('session'))
     expect(
       await query(`SELECT current_setting('statement_timeout') AS statement,
@@ -51,7 +51,7 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
     ).toEqual([{ statement: '10s', idle: '10s' }])
   })
 
-  test('behavior: in session mode, a gateway issues and verifies', async () => {
+  test('in session mode, a gateway issues and verifies', async () => {
     const stack: Stack = await startStack({ DATABASE_URL: await through('session') })
     onTestFinished(() => stack.stop())
     const issued = await stack.issue(ADA)
@@ -83,7 +83,7 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
   )
 
   test.each(['transaction', 'statement'] as const)(
-    'error: refuses %s mode, with a sentence',
+    'refuses %s mode, with a sentence',
     async (mode) => {
       const opened = openPostgres(await through(mode), createLog('silent'))
       await expect(opened).rejects.toThrow(DatabaseUrlError)

@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import type { Anchored } from '#promise/anchoring.ts'
+import { ABSENT, type Anchoring, type Outcome } from '#promise/anchoring.ts'
 import type { Intent, IssueIntent, RevisionIntent } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
-import type { SignedTransaction } from '#promise/plan.ts'
+import type { Send, SignedTransaction } from '#promise/send.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
 import { createSessions, LOCK_CLASS, lockNumberOf } from '#store/drivers/postgres/session.ts'
 import { createOutbox } from '#store/outbox.ts'
 import { createShared, LEADER, type Leading } from '#store/stores.ts'
 import { waitingFor } from '#test/support/outbox.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
+import { membersOf } from '../ports/given.ts'
 
 const folder = postgresFolder()
 const log = createLog('silent')
@@ -22,23 +23,15 @@ const issueOf = (n: number): IssueIntent => ({
   documentHash: word(n),
   validUntil: 0,
 })
-const revokeOf = (n: number): RevisionIntent => ({
-  kind: 'revoke',
-  documentHash: word(n),
-  reason: 4,
-})
 const suspendOf = (n: number): RevisionIntent => ({ kind: 'suspend', documentHash: word(n) })
-const releaseOf = (n: number): RevisionIntent => ({ kind: 'release', documentHash: word(n) })
-const NOTHING = { final: [], gone: [], moved: [], dropped: [] }
 
 function signed(nonce: number): SignedTransaction {
   const fees = { gasLimit: 10n, maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n }
   return { nonce, hash: word(1_000 + nonce), raw: '0x02', ...fees }
 }
-const inBlock = (intent: Intent): Anchored => ({
-  intent,
-  anchoring: { blockNumber: 7, blockHash: word(7), transactionHash: word(1_000) },
-})
+/** Where the transaction with nonce 0 is. */
+const PLACE: Anchoring = { blockNumber: 7, blockHash: word(7), transactionHash: word(1_000) }
+const THERE: Outcome = { status: 'anchored', ...PLACE }
 
 describe.skipIf(folder === undefined)('gateways that share a database', () => {
   let server: PostgresServer
@@ -62,7 +55,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     const url = await server.newDatabase()
     const [one, two] = [await openGateway(url), await openGateway(url)]
     const leading = await leadSoon(one)
-    return { one, two, leading, backlog: leading.outbox }
+    return { one, two, leading, leads: leading.outbox }
   }
 
   async function leadSoon({ shared }: Gateway): Promise<Leading> {
@@ -89,15 +82,13 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     )
   }
 
-  /** An account sends an intent, which gets into a block. */
-  async function anchor({ outbox }: Leading, account: Hex, intent: Intent): Promise<void> {
-    const plan = await outbox.plan(account, signed(0), [intent])
-    await outbox.settle(plan, { anchored: [inBlock(intent)], gone: [] }, 0n)
+  /** An account sends an intent that it may send. */
+  async function send({ outbox }: Leading, account: Hex, intent: Intent): Promise<Send> {
+    return outbox.plan({ account }, signed(0), await membersOf(outbox, [intent], account))
   }
-  /** An account sends an intent in vain. */
-  async function carry({ outbox }: Leading, account: Hex, intent: Intent): Promise<void> {
-    const plan = await outbox.plan(account, signed(0), [intent])
-    await outbox.settle(plan, { anchored: [], gone: [] }, 0n)
+  /** An account sends an intent, which gets into a block. */
+  async function anchor(leading: Leading, account: Hex, intent: Intent): Promise<void> {
+    await leading.outbox.settle(await send(leading, account, intent), [THERE], PLACE, 0n)
   }
 
   test('one gateway leads until it leaves', async () => {
@@ -112,26 +103,30 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
   })
 
   test('another gateway leads once the connection of the first one is killed', async () => {
-    const { one, two, leading, backlog } = await openTwo()
+    const { one, two, leading, leads } = await openTwo()
     for (const n of [1, 2]) await one.outbox.add(issueOf(n))
-    const plan = await backlog.plan(ADA, signed(0), [issueOf(1)])
+    const [first, second] = await membersOf(leads, [issueOf(1), issueOf(2)], ADA)
+    if (!first || !second) throw new Error('two')
+    const sent = await leads.plan({ account: ADA }, signed(0), [first])
     await killLeader(two)
     const next = await leadSoon(two)
     await expect.poll(() => leading.ended.aborted).toBe(true)
     const attempts = [
-      () => backlog.plan(ADA, signed(1), [issueOf(2)]),
-      () => backlog.replace(plan, signed(0), [issueOf(1)]),
-      () => backlog.settle(plan, { anchored: [], gone: [issueOf(1)] }, 1n),
-      () => backlog.resolve({ anchored: [], gone: [issueOf(2)] }),
-      () => backlog.review({ ...NOTHING, gone: [inBlock(issueOf(2))] }),
-      () => backlog.adopt(issueOf(3), inBlock(issueOf(3)).anchoring),
-      () => backlog.hold([issueOf(2)], 1, Date.now() + 60_000),
-      () => backlog.holdIssues(Date.now() + 60_000),
+      () => leads.plan({ account: ADA }, signed(1), [second]),
+      () => leads.replace(sent, signed(0), 1),
+      () => leads.settle(sent, [{ status: 'conflict' }], PLACE, 1n),
+      () => leads.resolve([{ ...second, outcome: { status: 'conflict' } }]),
+      () => leads.note([PLACE], true),
+      () => leads.finish(PLACE),
+      () => leads.lose(PLACE),
+      () => leads.move(sent.id, [first], [ABSENT]),
+      () => leads.hold([second], 1, Date.now() + 60_000),
+      () => leads.holdIssues(Date.now() + 60_000),
       () => leading.tell('{}'),
     ]
     for (const attempt of attempts) await expect(attempt()).rejects.toThrow(LockLost)
     // The transactions in flight are read byte for byte.
-    expect(await next.outbox.plans()).toEqual([plan])
+    expect(await next.outbox.inFlight()).toEqual([sent])
     expect(await waiting(next, ADA)).toEqual(['issue 2'])
     expect(await next.outbox.feesSince(0)).toBe(0n)
     expect(await two.shared.told()).toBeUndefined()
@@ -149,78 +144,47 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
   })
 
   test('the gateway that leads gets what any gateway adds, for any of its accounts', async () => {
-    const { one, two, leading, backlog } = await openTwo()
+    const { one, two, leading, leads } = await openTwo()
     await one.outbox.add(issueOf(1))
     await two.outbox.add(issueOf(2))
     for (const account of [ADA, BOB])
       expect(await waiting(leading, account)).toEqual(['issue 1', 'issue 2'])
-    await backlog.plan(ADA, signed(0), [issueOf(1)])
+    const members = await membersOf(leads, [issueOf(1)], BOB)
+    await send(leading, ADA, issueOf(1))
     expect(await waiting(leading, BOB)).toEqual(['issue 2'])
-    await expect(backlog.plan(BOB, signed(0), [issueOf(1)])).rejects.toThrow('may not be sent yet')
-  })
-
-  test('a suspension that an account has carried is only given to that account', async () => {
-    const { one, leading, backlog } = await openTwo()
-    await one.outbox.add(suspendOf(2))
-    await carry(leading, ADA, suspendOf(2))
-    expect(await waiting(leading, ADA)).toEqual(['suspend 2'])
-    expect(await waiting(leading, BOB)).toEqual([])
-    expect(await backlog.carriers()).toEqual([ADA])
-    await expect(backlog.plan(BOB, signed(0), [suspendOf(2)])).rejects.toThrow(
+    await expect(leads.plan({ account: BOB }, signed(0), members)).rejects.toThrow(
       'may not be sent yet',
     )
-    await backlog.plan(ADA, signed(1), [suspendOf(2)])
-    expect(await backlog.carriers()).toEqual([])
   })
 
-  test('a document or a revocation that an account has carried is given to any account', async () => {
-    const { one, leading, backlog } = await openTwo()
-    await one.outbox.add(issueOf(1))
-    await one.outbox.add(revokeOf(2))
-    await carry(leading, ADA, issueOf(1))
-    await carry(leading, ADA, revokeOf(2))
-    expect(await waiting(leading, BOB)).toEqual(['issue 1', 'revoke 2'])
-    expect(await backlog.carriers()).toEqual([])
+  test('gateways that are asked with one key at the same time add one document', async () => {
+    const { one, two } = await openTwo()
+    const answers: unknown[] = []
+    for (let round = 0; round < 20; round++) {
+      const request = new Uint8Array(16).fill(round)
+      const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: null, request }
+      const both = [one, two].map(({ outbox }, i) =>
+        outbox.add(issueOf(2 * round + i), { payload: { entry } }),
+      )
+      answers.push(...(await Promise.all(both)))
+    }
+    expect(answers.filter((answer) => answer === true)).toHaveLength(20)
+    expect(answers.filter((answer) => answer === 'key_reused')).toHaveLength(20)
   })
 
-  test('a change waits for its issue; for one of another account until that is final', async () => {
-    const { one, leading, backlog } = await openTwo()
-    await one.outbox.add(revokeOf(1))
-    await one.outbox.add(issueOf(1))
-    expect(await waiting(leading, ADA)).toEqual(['issue 1'])
-    await expect(backlog.plan(ADA, signed(0), [revokeOf(1)])).rejects.toThrow('may not be sent yet')
-    const plan = await backlog.plan(ADA, signed(0), [issueOf(1)])
-    expect(await waiting(leading, ADA)).toEqual([])
-    await backlog.settle(plan, { anchored: [inBlock(issueOf(1))], gone: [] }, 0n)
-    expect(await waiting(leading, ADA)).toEqual(['revoke 1'])
-    expect(await waiting(leading, BOB)).toEqual([])
-    await backlog.review({ ...NOTHING, final: [inBlock(issueOf(1))] })
-    expect(await waiting(leading, BOB)).toEqual(['revoke 1'])
-  })
-
-  test('a change waits for the issue of its batch', async () => {
-    const { one, leading } = await openTwo()
-    const revoke = { ...revokeOf(2), root: word(1) }
-    await one.outbox.add({ ...issueOf(1), root: word(1) })
-    await one.outbox.add(revoke)
-    expect(await waiting(leading, ADA)).toEqual(['issue 1'])
-    await anchor(leading, ADA, { ...issueOf(1), root: word(1) })
-    expect(await waiting(leading, ADA)).toEqual(['revoke 2'])
-    expect(await waiting(leading, BOB)).toEqual([])
-  })
-
-  test('a change waits for a predecessor of another account until that is final', async () => {
-    const { one, leading, backlog } = await openTwo()
-    await one.outbox.add(suspendOf(2))
-    await anchor(leading, ADA, suspendOf(2))
-    await one.outbox.add(releaseOf(2))
-    await one.outbox.add(revokeOf(2))
-    expect(await waiting(leading, ADA)).toEqual(['release 2', 'revoke 2'])
-    expect(await waiting(leading, BOB)).toEqual([])
-    for (const intent of [releaseOf(2), revokeOf(2)])
-      await expect(backlog.plan(BOB, signed(0), [intent])).rejects.toThrow('may not be sent yet')
-    await backlog.review({ ...NOTHING, final: [inBlock(suspendOf(2))] })
-    expect(await waiting(leading, BOB)).toEqual(['release 2', 'revoke 2'])
+  test('gateways that are asked for a successor at the same time add one', async () => {
+    const { one, two } = await openTwo()
+    const answers: unknown[] = []
+    for (let round = 0; round < 20; round++) {
+      const supersedes = word(1_000 + round)
+      const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: null }
+      const both = [one, two].map(({ outbox }, i) =>
+        outbox.add(issueOf(2 * round + i), { payload: { entry: { ...entry, supersedes } } }),
+      )
+      answers.push(...(await Promise.all(both)))
+    }
+    expect(answers.filter((answer) => answer === true)).toHaveLength(20)
+    expect(answers.filter((answer) => answer === 'has_successor')).toHaveLength(20)
   })
 
   test('gateways are woken up by what they wait for', async () => {

@@ -12,7 +12,7 @@ function* writeThenRead() {
   return yield* all(READ)
 }
 
-test('default: the next statement does not wait for one without rows', async () => {
+test('the next statement does not wait for one without rows', async () => {
   const sent: string[] = []
   const written = Promise.withResolvers<never[]>()
   const query = (async (text: string) => {
@@ -32,19 +32,19 @@ test('default: the next statement does not wait for one without rows', async () 
   expect(await done).toEqual([{ a: 1 }])
 })
 
-test('default: reads the rows of every other statement', async () => {
+test('reads the rows of every other statement', async () => {
   const query = (async () => [{ a: 1 }]) as unknown as Query
   expect(await runWork(query, () => all(WITH))).toEqual([{ a: 1 }])
 })
 
-test('error: the first failure is the cause, not what the server says after it', async () => {
+test('the first failure is the cause, not what the server says after it', async () => {
   const query = (async (text: string) => {
     throw new Error(text.startsWith('UPDATE') ? 'deadlock' : 'the transaction is aborted')
   }) as Query
   await expect(runWork(query, writeThenRead)).rejects.toThrow('deadlock')
 })
 
-test('error: fails when only a statement without rows has failed', async () => {
+test('fails when only a statement without rows has failed', async () => {
   const query = (async (text: string) => {
     if (text.startsWith('UPDATE')) throw new Error('full')
     return []

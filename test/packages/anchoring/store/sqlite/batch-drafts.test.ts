@@ -11,10 +11,11 @@ import type { Lock } from '#promise/lock.ts'
 import { createBatchDrafts, type DraftGroups } from '#store/batch-drafts.ts'
 import { createBatchLog } from '#store/batches.ts'
 import { createSoleSessions } from '#store/database.ts'
-import { createDocumentIndex } from '#store/documents.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createPayloadStore } from '#store/payloads.ts'
+import { createDocumentIndex } from '#store/records.ts'
 import { createWholeOutbox } from '#test/support/outbox.ts'
+import { anchoredAt, placeIn, resolve } from '../ports/given.ts'
 
 let dir: string
 let database: Database
@@ -76,7 +77,7 @@ async function drafted(parts: ReturnType<typeof open>) {
         validUntil: 0,
         subject: 1n,
         category: 2n,
-        tenant: 3n,
+        tenant: 'default',
         batchBlock: hash(),
       },
     })),
@@ -88,7 +89,7 @@ const rowsIn = (table: string) =>
   Number(database.sqlite.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
 describe('what is stored before the promise', () => {
-  test('default: shows in the index from the promise on, with the block of its batch', async () => {
+  test('shows in the index from the promise on, with the block of its batch', async () => {
     const parts = open()
     const { request, batch, documents } = await drafted(parts)
     const listed = async (status?: ListedStatus) =>
@@ -103,12 +104,7 @@ describe('what is stored before the promise', () => {
     expect(await listed('pending')).toEqual(documents.toReversed())
     expect(await listed('valid')).toEqual([])
     const anchor = (intent: Intent, blockNumber: number) =>
-      parts.outbox.resolve({
-        anchored: [
-          { intent, anchoring: { blockNumber, blockHash: hash(), transactionHash: hash() } },
-        ],
-        gone: [],
-      })
+      resolve(parts.outbox, intent, anchoredAt(placeIn(blockNumber)))
     await anchor(intentOfBatch(batch), 7)
     expect(await parts.index.find(documents[0] as Hex)).toMatchObject({ blockNumber: 7 })
     expect([await listed('pending'), (await listed('valid')).length]).toEqual([[], 2])
@@ -124,22 +120,22 @@ describe('what is stored before the promise', () => {
     expect([await listed('suspended'), (await listed('valid')).length]).toEqual([[], 2])
   })
 
-  test('default: is deleted when its batch was not promised', async () => {
+  test('is deleted when its batch was not promised', async () => {
     const parts = open()
     const { request, blocks } = await drafted(parts)
     const other = await drafted(parts)
     await parts.drafts.discard(request)
     expect(await parts.store.missing(blocks.map((one) => one.hash))).toHaveLength(2)
     expect(await parts.store.missing(other.blocks.map((one) => one.hash))).toEqual([])
-    expect([rowsIn('document'), rowsIn('batch')]).toEqual([2, 1])
+    expect([rowsIn('record'), rowsIn('batch')]).toEqual([2, 1])
   })
 
-  test('behavior: those that have been erased are returned', async () => {
+  test('those that have been erased are returned', async () => {
     const parts = open()
     const [erased, other] = [hash(), hash()] as const
     database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(fromHex(erased))
     const batch = { root: hash(), size: 2, manifest: hash(), tenant: 'default' }
-    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n }
+    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 'default' }
     const found = await parts.drafts.index(
       randomBytes(32),
       batch,
@@ -148,7 +144,7 @@ describe('what is stored before the promise', () => {
     expect(found).toEqual(new Set([erased]))
   })
 
-  test('behavior: a start deletes it of all requests but those whose batch was promised', async () => {
+  test('a start deletes it of all requests but those whose batch was promised', async () => {
     const before = open()
     const lost = await drafted(before)
     const kept = await drafted(before)
@@ -159,22 +155,22 @@ describe('what is stored before the promise', () => {
     expect(await parts.drafts.discardAll(going)).toBe(2)
     expect(await parts.store.missing(kept.blocks.map((one) => one.hash))).toEqual([])
     expect(await parts.store.missing(lost.blocks.map((one) => one.hash))).toHaveLength(2)
-    expect([rowsIn('document'), rowsIn('batch'), rowsIn('batch_draft')]).toEqual([2, 1, 0])
+    expect([rowsIn('record'), rowsIn('batch'), rowsIn('batch_draft')]).toEqual([2, 1, 0])
     expect(await parts.drafts.discardAll(going)).toBe(0)
   })
 
-  test('behavior: a block that was there before stays', async () => {
+  test('a block that was there before stays', async () => {
     const parts = open()
     const shared = block()
     await parts.store.put(shared.hash, shared.bytes)
     const request = randomBytes(32)
     await parts.drafts.put(request, [shared, block()])
     await parts.drafts.discard(request)
-    expect(rowsIn('block')).toBe(1)
+    expect(rowsIn('payload')).toBe(1)
     expect(await parts.store.missing([shared.hash])).toEqual([])
   })
 
-  test('behavior: a block that was there before stays, also when it was stored again', async () => {
+  test('a block that was there before stays, also when it was stored again', async () => {
     const parts = open()
     const shared = block()
     await parts.store.put(shared.hash, shared.bytes)
@@ -182,20 +178,20 @@ describe('what is stored before the promise', () => {
     await parts.drafts.put(request, [block(), shared])
     expect(await parts.store.get(shared.hash)).toMatchObject({ status: 'found' })
     await parts.drafts.discard(request)
-    expect(rowsIn('block')).toBe(1)
+    expect(rowsIn('payload')).toBe(1)
     expect(await parts.store.missing([shared.hash])).toEqual([])
   })
 
-  test('behavior: a repeat stores no block again', async () => {
+  test('a repeat stores no block again', async () => {
     const parts = open()
     const { request, batch, blocks } = await drafted(parts)
     await promise(parts, request, batch)
     await parts.drafts.put(request, blocks)
     await parts.drafts.discard(request)
-    expect([rowsIn('block'), rowsIn('batch_draft')]).toEqual([2, 0])
+    expect([rowsIn('payload'), rowsIn('batch_draft')]).toEqual([2, 0])
   })
 
-  test('behavior: only what the request itself stored is deleted, whoever writes meanwhile', async () => {
+  test('only what the request itself stored is deleted, whoever writes meanwhile', async () => {
     const parts = open()
     const [one, other] = [randomBytes(32), randomBytes(32)]
     const many = () => Array.from({ length: 200 }, block)
@@ -210,7 +206,7 @@ describe('what is stored before the promise', () => {
     expect(await parts.store.missing([...ofOther, alone].map(({ hash }) => hash))).toEqual([])
   })
 
-  test('behavior: a group is noted before it is pinned, and unpinned by its note', async () => {
+  test('a group is noted before it is pinned, and unpinned by its note', async () => {
     const pinned: string[] = []
     const root = Buffer.from('root')
     const parts = open({

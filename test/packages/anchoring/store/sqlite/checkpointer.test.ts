@@ -31,7 +31,7 @@ function openPlain(): { sqlite: DatabaseSync; checkpointer: Checkpointer; log: (
   }
 }
 
-test('default: writes the log into the file beside a transaction, and starts it over', async () => {
+test('writes the log into the file beside a transaction, and starts it over', async () => {
   const { sqlite, checkpointer, log } = openPlain()
   const insert = sqlite.prepare('INSERT INTO page VALUES (zeroblob(3000))')
   for (let i = 0; i < 10; i++) insert.run()
@@ -49,14 +49,14 @@ test('default: writes the log into the file beside a transaction, and starts it 
   sqlite.close()
 })
 
-test('error: reports a file that it cannot open, and can be closed after it', async () => {
+test('reports a file that it cannot open, and can be closed after it', async () => {
   const checkpointer = createCheckpointer(join(dir, 'nowhere', 'gateway.db'))
   await expect(checkpointer.run('PASSIVE')).rejects.toThrow('unable to open')
   await expect(checkpointer.run('PASSIVE')).rejects.toThrow()
   await checkpointer.close()
 })
 
-test('behavior: keeps the log short under constant writes', async () => {
+test('keeps the log short under constant writes', async () => {
   const database = openSqlite(pathOf())
   const { sqlite } = database
   sqlite.exec('CREATE TABLE page (bytes BLOB)')
@@ -87,7 +87,7 @@ test('behavior: keeps the log short under constant writes', async () => {
   after.close()
 })
 
-test('error: refuses to open a file twice until the first is closed', async () => {
+test('refuses to open a file twice until the first is closed', async () => {
   const first = openSqlite(pathOf())
   expect(() => openSqlite(pathOf())).toThrow('locked')
   // The refusal has not released the lock.

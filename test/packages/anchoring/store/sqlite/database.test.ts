@@ -56,7 +56,7 @@ const remember = (text: string, urgent?: boolean) =>
     urgent,
   )
 
-test('default: resolves a write after the flush of the log that holds it', async () => {
+test('resolves a write after the flush of the log that holds it', async () => {
   const resolved: string[] = []
   let flushed: () => void = () => {}
   const flushing = new Promise<Buffer>((resolve) => {
@@ -74,7 +74,7 @@ test('default: resolves a write after the flush of the log that holds it', async
   expect(resolved).toEqual(['written'])
 })
 
-test('behavior: writes that arrive during a flush share the next one', async () => {
+test('writes that arrive during a flush share the next one', async () => {
   const flushes: (() => void)[] = []
   disk = (_, done) => flushes.push(done)
   const first = remember('first')
@@ -88,7 +88,7 @@ test('behavior: writes that arrive during a flush share the next one', async () 
   expect(flushes).toHaveLength(2)
 })
 
-test('behavior: a commit takes no more work once it has taken long', async () => {
+test('a commit takes no more work once it has taken long', async () => {
   const order: string[] = []
   const busy = (name: string) =>
     database
@@ -103,7 +103,7 @@ test('behavior: a commit takes no more work once it has taken long', async () =>
   expect(order).toEqual(['runs first', 'resolves first', 'runs second', 'resolves second'])
 })
 
-test('behavior: an urgent write does not wait for a flush, and takes waiting writes along', async () => {
+test('an urgent write does not wait for a flush, and takes waiting writes along', async () => {
   const flushes: { log: Buffer; done: (error?: Error) => void }[] = []
   disk = (log, done) => flushes.push({ log, done })
   const resolved: string[] = []
@@ -121,7 +121,7 @@ test('behavior: an urgent write does not wait for a flush, and takes waiting wri
   expect(flushes).toHaveLength(2)
 })
 
-test('behavior: flushes writes that arrive during an urgent flush', async () => {
+test('flushes writes that arrive during an urgent flush', async () => {
   const flushes: (() => void)[] = []
   disk = (_, done) => flushes.push(done)
   const urgent = remember('urgent', true)
@@ -133,7 +133,7 @@ test('behavior: flushes writes that arrive during an urgent flush', async () => 
   await later
 })
 
-test('behavior: closing during an urgent flush writes everything first', async () => {
+test('closing during an urgent flush writes everything first', async () => {
   const flushes: (() => void)[] = []
   disk = (_, done) => flushes.push(done)
   const writes = [remember('one', true), remember('other', true)]
@@ -144,7 +144,7 @@ test('behavior: closing during an urgent flush writes everything first', async (
   await Promise.all([...writes, closed])
 })
 
-test('error: a failed urgent flush stops all writes too', async () => {
+test('a failed urgent flush stops all writes too', async () => {
   const flushes: ((error?: Error) => void)[] = []
   disk = (_, done) => flushes.push(done)
   const first = remember('first')
@@ -160,7 +160,7 @@ test('error: a failed urgent flush stops all writes too', async () => {
   await expect(remember('urgent', true)).rejects.toMatchObject(refused)
 })
 
-test('error: reports a failed flush before it rejects the waiting writes', async () => {
+test('reports a failed flush before it rejects the waiting writes', async () => {
   disk = (_, done) => done(new Error('input/output error'))
   const refused = { code: 'store_unavailable' }
   const lost = remember('lost').catch(() => failures.push('rejected'))
@@ -171,7 +171,7 @@ test('error: reports a failed flush before it rejects the waiting writes', async
   await expect(database.assertReady()).rejects.toThrow('input/output error')
 })
 
-test('behavior: probes readiness with a write, at most once a second', async () => {
+test('probes readiness with a write, at most once a second', async () => {
   let flushes = 0
   disk = (_, done) => {
     flushes++
@@ -182,7 +182,7 @@ test('behavior: probes readiness with a write, at most once a second', async () 
   expect(flushes).toBe(1)
 })
 
-test('error: is not ready while the disk refuses writes, and is ready again afterwards', async () => {
+test('is not ready while the disk refuses writes, and is ready again afterwards', async () => {
   database.sqlite.exec('PRAGMA query_only = ON')
   const refused = { code: 'store_unavailable' }
   await expect(database.assertReady()).rejects.toMatchObject(refused)
@@ -191,7 +191,7 @@ test('error: is not ready while the disk refuses writes, and is ready again afte
   await database.assertReady()
 })
 
-test('behavior: work that fails before it changes anything fails alone', async () => {
+test('work that fails before it changes anything fails alone', async () => {
   const fails = database.write(
     onConnection(() => {
       throw new Error('no')
@@ -202,7 +202,7 @@ test('behavior: work that fails before it changes anything fails alone', async (
   await beside
 })
 
-test('behavior: work that fails after a change fails its whole commit, and no later one', async () => {
+test('work that fails after a change fails its whole commit, and no later one', async () => {
   const fails = database.write(function* () {
     yield* all(statement("INSERT INTO tombstone VALUES (x'00')"))
     throw new Error('no')
@@ -225,7 +225,7 @@ describe('the owner of a file', () => {
     fingerprints: [OLD],
   }
 
-  test('default: a file stays bound after it is closed', async () => {
+  test('a file stays bound after it is closed', async () => {
     await bindFile(database, BINDING)
     await bindFile(database, { ...BINDING })
     await database.close()
@@ -238,7 +238,7 @@ describe('the owner of a file', () => {
     ['registry is', { registry: formatRegistryId(1, `0x${'b'.repeat(40)}`) }],
     ['issuer is', { issuerId: 8 }],
     ['issuer secret with', { fingerprints: [NEW] }],
-  ])('error: names the only difference: its %s', async (name, change) => {
+  ])('names the only difference: its %s', async (name, change) => {
     await bindFile(database, BINDING)
     const names = ['registry is', 'issuer is', 'issuer secret with']
     const attempt = () => bindFile(database, { ...BINDING, ...change })
@@ -249,7 +249,7 @@ describe('the owner of a file', () => {
       await expect(attempt()).rejects.not.toThrow(`its ${other} `)
   })
 
-  test('error: names everything that differs', async () => {
+  test('names everything that differs', async () => {
     await bindFile(database, BINDING)
     const attempt = () =>
       bindFile(database, {
@@ -261,7 +261,7 @@ describe('the owner of a file', () => {
       await expect(attempt()).rejects.toThrow(`its ${name} `)
   })
 
-  test('behavior: learns a new secret, and then requires both', async () => {
+  test('learns a new secret, and then requires both', async () => {
     await bindFile(database, BINDING)
     await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
     await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
@@ -275,7 +275,7 @@ describe('the owner of a file', () => {
     )
   })
 
-  test('behavior: a new file learns several secrets in their order', async () => {
+  test('a new file learns several secrets in their order', async () => {
     await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
     await bindFile(database, { ...BINDING, fingerprints: [fingerprint('03'), NEW, OLD] })
   })
@@ -284,7 +284,7 @@ describe('the owner of a file', () => {
     ['an older secret first', [OLD, NEW]],
     ['a secret it does not know last', [NEW, OLD, fingerprint('03')]],
     ['a secret it does not know between', [NEW, fingerprint('03'), OLD]],
-  ])('error: refuses %s', async (_, fingerprints) => {
+  ])('refuses %s', async (_, fingerprints) => {
     await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
     await expect(bindFile(database, { ...BINDING, fingerprints })).rejects.toThrow(
       `put the newest first and then ${shortFingerprint(NEW)}, ${shortFingerprint(OLD)}`,
@@ -292,7 +292,7 @@ describe('the owner of a file', () => {
     await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
   })
 
-  test('default: the fingerprint of a secret is HKDF with an info of its own', () => {
+  test('the fingerprint of a secret is HKDF with an info of its own', () => {
     const secret = randomBytes(32)
     const info = 'document-registry/v1/issuer-secret-fingerprint'
     expect(Buffer.from(fingerprintOf(secret))).toEqual(
@@ -300,7 +300,7 @@ describe('the owner of a file', () => {
     )
   })
 
-  test('behavior: the file holds a fingerprint of the secret, not the secret', async () => {
+  test('the file holds a fingerprint of the secret, not the secret', async () => {
     const secret = randomBytes(32)
     const { document, salt } = deriveSubkeys(secret)
     const fingerprint = toHex(fingerprintOf(secret))
@@ -315,7 +315,7 @@ describe('the owner of a file', () => {
   })
 })
 
-test('behavior: transactions during a late copy do not break it', async () => {
+test('transactions during a late copy do not break it', async () => {
   const BUSY_MS = 3
   const COPIES = 16
   let working = true
@@ -327,7 +327,7 @@ test('behavior: transactions during a late copy do not break it', async () => {
           const end = performance.now() + BUSY_MS
           while (performance.now() < end);
           written++
-          database.sqlite.prepare('INSERT INTO fee VALUES (?, 1)').run(written)
+          database.sqlite.prepare('INSERT INTO send (nonce) VALUES (?)').run(written)
         }),
       )
   }
@@ -343,9 +343,9 @@ test('behavior: transactions during a late copy do not break it', async () => {
     const path = join(dir, `copy-${i}.db`)
     await database.copyTo(path)
     const copy = new DatabaseSync(path)
-    const row = copy.prepare('SELECT count(*) AS fees FROM fee').get()
+    const row = copy.prepare('SELECT count(*) AS sends FROM send').get()
     copy.close()
-    expect(row?.fees).toBeGreaterThanOrEqual(before)
+    expect(row?.sends).toBeGreaterThanOrEqual(before)
   }
   working = false
   await Promise.all(loads)
@@ -354,7 +354,7 @@ test('behavior: transactions during a late copy do not break it', async () => {
 test.each([
   ['an older', 1],
   ['a newer', 1_000],
-])('error: refuses a file of %s version and leaves it as it is', (which, version) => {
+])('refuses a file of %s version and leaves it as it is', (which, version) => {
   const path = join(dir, 'other.db')
   const other = new DatabaseSync(path)
   other.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
@@ -369,7 +369,7 @@ test.each([
   expect(readFileSync(path)).toEqual(before)
 })
 
-test('error: says what to do about a folder that is read-only', async () => {
+test('says what to do about a folder that is read-only', async () => {
   chmodSync(dir, 0o500)
   // Root may write there all the same.
   const code = `import('#store/drivers/sqlite/driver.ts').then(({ openSqlite }) =>
@@ -386,10 +386,10 @@ test('error: says what to do about a folder that is read-only', async () => {
   expect(stderr).toMatch(/Mount it writable, and give it to the user of the service/)
 })
 
-test('error: releases its lock when the file cannot be prepared', async () => {
+test('releases its lock when the file cannot be prepared', async () => {
   const path = join(dir, 'damaged.db')
   const damaged = new DatabaseSync(path)
-  damaged.exec(`CREATE TABLE intent (other INTEGER) STRICT;
+  damaged.exec(`CREATE TABLE record (other INTEGER) STRICT;
     PRAGMA user_version = ${SCHEMA_VERSION}`)
   damaged.close()
   const attempt = () => openSqlite(path)

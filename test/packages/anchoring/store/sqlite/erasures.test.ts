@@ -12,7 +12,7 @@ import { openErasureList } from '#store/erasure-list.ts'
 import { createErasures } from '#store/erasures.ts'
 import { createOutbox } from '#store/outbox.ts'
 import { createIsErased, createPayloadStore } from '#store/payloads.ts'
-import { statement } from '#store/sql.ts'
+import { all, statement } from '#store/sql.ts'
 import { onConnection } from '#test/support/on-connection.ts'
 
 import { seededRandom } from '#test/support/random.ts'
@@ -54,7 +54,7 @@ async function erase(blocks: readonly Block[]): Promise<void> {
     await erasures.finish(left, NONE)
 }
 
-test('default: neither the file nor its log holds a stored document afterwards', async () => {
+test('neither the file nor its log holds a stored document afterwards', async () => {
   const store = createPayloadStore(database)
   const blocks = Array.from({ length: 40 }, (_, seed) => blockOf(seed))
   await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
@@ -72,7 +72,7 @@ test('default: neither the file nor its log holds a stored document afterwards',
   })
 })
 
-test('behavior: the receipt of a document without bytes says that the file was not searched', async () => {
+test('the receipt of a document without bytes says that the file was not searched', async () => {
   const block = blockOf(1)
   await erase([block])
   expect(await erasuresOf(database).find(block.documentHash)).toMatchObject({
@@ -81,7 +81,7 @@ test('behavior: the receipt of a document without bytes says that the file was n
   })
 })
 
-test('default: neither holds a document that the outbox keeps for Kubo', async () => {
+test('neither holds a document that the outbox keeps for Kubo', async () => {
   const outbox = createOutbox(database)
   const block = blockOf(1)
   const { documentHash, bytes } = block
@@ -91,7 +91,9 @@ test('default: neither holds a document that the outbox keeps for Kubo', async (
   await erase([block])
   expect(isInFiles(block)).toBe(false)
   // A repeat on this or another gateway may adopt the document.
-  await database.change(statement('DELETE FROM intent'))
+  await database.write(function* () {
+    for (const table of ['waiting', 'record']) yield* all(statement(`DELETE FROM ${table}`))
+  })
   const anchoring = { blockNumber: 1, blockHash: documentHash, transactionHash: documentHash }
   await outbox.adopt(intent, anchoring, { sealed: bytes })
   expect(isInFiles(block)).toBe(false)
@@ -99,15 +101,15 @@ test('default: neither holds a document that the outbox keeps for Kubo', async (
   for await (const some of outbox.payloads()) expect(some).toEqual([])
 })
 
-test('behavior: finds and removes copies that SQLite left when it moved rows', async () => {
+test('finds and removes copies that SQLite left when it moved rows', async () => {
   const random = seededRandom(1)
   const blocks = Array.from({ length: 3_000 }, (_, seed) => blockOf(seed, 300 + random.below(900)))
   const { sqlite } = database
   const insert = sqlite.prepare(
-    "INSERT INTO intent (kind, document_hash, sealed) VALUES ('issue', ?, ?)",
+    'INSERT INTO record (hash, sealed, issued_on, valid_until) VALUES (?, ?, 1, 0)',
   )
-  const grow = ['root', 'manifest'].map((column) =>
-    sqlite.prepare(`UPDATE intent SET ${column} = ? WHERE document_hash = ?`),
+  const grow = ['batch_block', 'request'].map((column) =>
+    sqlite.prepare(`UPDATE record SET ${column} = ? WHERE hash = ?`),
   )
   for (let at = 0; at < blocks.length; at += 10) {
     const some = blocks.slice(at, at + 10)
@@ -135,7 +137,7 @@ test('behavior: finds and removes copies that SQLite left when it moved rows', a
   expect(erased.filter(({ bytes }) => file.includes(bytes))).toEqual([])
   const log = readFileSync(`${path}-wal`)
   expect(erased.filter(({ bytes }) => log.includes(bytes))).toEqual([])
-  expect(sqlite.prepare('SELECT count(*) AS n FROM intent').get()?.n).toBe(3_000)
+  expect(sqlite.prepare('SELECT count(*) AS n FROM record').get()?.n).toBe(3_000)
 })
 
 describe('a restart', () => {
@@ -144,7 +146,7 @@ describe('a restart', () => {
     database = openSqlite(path)
   }
 
-  test('behavior: goes on with what a kill has interrupted', async () => {
+  test('goes on with what a kill has interrupted', async () => {
     const block = blockOf(1)
     await createPayloadStore(database).put(block.hash, block.bytes)
     await erasuresOf(database).begin(block.documentHash, 'default')
@@ -175,7 +177,7 @@ describe('a restart', () => {
     ])
   })
 
-  test('behavior: an entry of the list is erased, whatever the database says', async () => {
+  test('an entry of the list is erased, whatever the database says', async () => {
     const [listed, kept] = [blockOf(1), blockOf(2)]
     const store = createPayloadStore(database)
     for (const { hash, bytes } of [listed, kept]) await store.put(hash, bytes)
@@ -192,7 +194,7 @@ describe('a restart', () => {
   })
 })
 
-test('behavior: finds bytes wherever they are in a file, over the ends of chunks too', async () => {
+test('finds bytes wherever they are in a file, over the ends of chunks too', async () => {
   const wanted = fromHex(blockOf(7).documentHash)
   const chunk = 1024 * 1024
   for (const at of [0, 5, chunk - 40, chunk - 31, chunk - 1, chunk, 2 * chunk - 16]) {

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => folder.remove())
 
-test('default: returns keys as they were put, the oldest first, in every process', async () => {
+test('returns keys as they were put, the oldest first, in every process', async () => {
   const [store, other] = [folder.open(), folder.open()]
   await store.put(FULL)
   await other.put(BARE)
@@ -21,7 +21,7 @@ test('default: returns keys as they were put, the oldest first, in every process
   expect(await other.list()).toEqual([{ ...FULL, label: 'changed' }, BARE])
 })
 
-test('behavior: the version grows with every change, and not with a use', async () => {
+test('the version grows with every change, and not with a use', async () => {
   const [store, other] = [folder.open(), folder.open()]
   const versions = [await store.version()]
   await other.put(BARE)
@@ -38,13 +38,13 @@ test('behavior: the version grows with every change, and not with a use', async 
   expect(await store.list()).toMatchObject([{ lastUsedAt: '2026-03-01T00:00:00.000Z' }])
 })
 
-test('behavior: a use of an unknown key changes nothing', async () => {
+test('a use of an unknown key changes nothing', async () => {
   const store = folder.open()
   await store.markUsed(new Map([['nobody', '2026-03-01T00:00:00.000Z']]))
   expect(await store.list()).toEqual([])
 })
 
-test('behavior: an update that throws changes nothing, and the store goes on', async () => {
+test('an update that throws changes nothing, and the store goes on', async () => {
   const store = folder.open()
   await store.put(BARE)
   const refusal = new Error('no')
@@ -59,7 +59,7 @@ test('behavior: an update that throws changes nothing, and the store goes on', a
   expect(await store.remove('bare')).toBe(true)
 })
 
-test('behavior: remembers that there was a key', async () => {
+test('remembers that there was a key', async () => {
   const store = folder.open()
   expect(await store.hadKeys()).toBe(false)
   await store.put(BARE)
@@ -67,7 +67,7 @@ test('behavior: remembers that there was a key', async () => {
   expect(await folder.open().hadKeys()).toBe(true)
 })
 
-test('behavior: the file, and those beside it, are for this user alone', async () => {
+test('the file, and those beside it, are for this user alone', async () => {
   const store = folder.open()
   await store.put(BARE)
   for (const path of [folder.path, `${folder.path}-wal`, `${folder.path}-shm`]) {
@@ -76,7 +76,7 @@ test('behavior: the file, and those beside it, are for this user alone', async (
   }
 })
 
-test('error: a write that another process blocks is an outage, and changes nothing', async () => {
+test('a write that another process blocks is an outage, and changes nothing', async () => {
   const store = folder.open()
   await store.put(BARE)
   const blocker = new DatabaseSync(folder.path)
@@ -91,13 +91,13 @@ test('error: a write that another process blocks is an outage, and changes nothi
   expect(await store.remove('bare')).toBe(true)
 })
 
-test('error: names a damaged file', () => {
+test('names a damaged file', () => {
   writeFileSync(folder.path, 'not a database, and long enough to be read as one '.repeat(100))
   chmodSync(folder.path, 0o600)
   expect(() => openKeysFile(folder.path)).toThrow(folder.path)
 })
 
-test('error: refuses a file of another version', () => {
+test('refuses a file of another version', () => {
   openKeysFile(folder.path).close()
   const file = new DatabaseSync(folder.path)
   file.exec('PRAGMA user_version = 99')

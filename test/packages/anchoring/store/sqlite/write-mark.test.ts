@@ -66,7 +66,7 @@ async function writeAndKill(
 async function rowsIn(): Promise<{ isBehind: boolean; rows: Set<number> }> {
   const database = openSqlite(path)
   const { isBehind } = database.mark
-  const found = database.sqlite.prepare('SELECT hash FROM block').all()
+  const found = database.sqlite.prepare('SELECT hash FROM payload').all()
   await database.close()
   return {
     isBehind,

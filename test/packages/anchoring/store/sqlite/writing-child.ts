@@ -4,7 +4,7 @@ import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { all, statement } from '#store/sql.ts'
 
 const ADD = statement(
-  'INSERT INTO block (hash, bytes) VALUES (:hash, :bytes) ON CONFLICT DO NOTHING',
+  'INSERT INTO payload (hash, bytes) VALUES (:hash, :bytes) ON CONFLICT DO NOTHING',
 )
 
 const [, , path = '', first = '', ...sizes] = process.argv

@@ -1,0 +1,342 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Hex } from '#document/hex.ts'
+import { UNSEEN } from '#promise/anchoring.ts'
+import type { Intent, IssueIntent } from '#promise/intent.ts'
+import { MAX_HOLD_MS, type Sender } from '#promise/ports.ts'
+import { describePorts } from '#test/support/databases.ts'
+import { ACCOUNT, type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
+import {
+  anchorAll,
+  anchoredAt,
+  ENTRY,
+  hash,
+  issueOf,
+  membersOf,
+  placeIn,
+  plan,
+  releaseOf,
+  resolve,
+  revokeOf,
+  signed,
+  suspendOf,
+} from './given.ts'
+
+describePorts('what waits for a send', (ports) => {
+  let outbox: WholeOutbox
+  beforeEach(() => {
+    outbox = ports.outbox
+  })
+
+  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+
+  async function added(count: number): Promise<[IssueIntent, IssueIntent, IssueIntent]> {
+    const intents = Array.from({ length: count }, () => issueOf())
+    await Promise.all(intents.map((intent) => outbox.add(intent)))
+    return intents as [IssueIntent, IssueIntent, IssueIntent]
+  }
+
+  const sender = { account: ACCOUNT }
+
+  test('comes with the oldest first, up to a limit', async () => {
+    const intents = await added(3)
+    const oldest = await outbox.next(sender, { now: Date.now(), limit: 2 })
+    const all = await waitingFor(outbox)
+    expect(all.map(({ intent }) => intent)).toEqual(expect.arrayContaining(intents))
+    expect(oldest).toEqual(all.slice(0, 2))
+    const places = all.map(({ place }) => place)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(await outbox.newest()).toBe(places.at(-1))
+    expect(await outbox.count(Date.now(), 2)).toEqual({ queued: 2, held: 0 })
+  })
+
+  test('is remembered with how often it was refused, and until when it waits', async () => {
+    const [intent, other] = await added(2)
+    const now = Date.now()
+    const at = async (time: number) =>
+      (await outbox.next(sender, { now: time, limit: 9 })).map((one) => [one.intent, one.tries])
+    const members = await membersOf(outbox, [intent])
+    await outbox.hold(members, 1, now + 7_000)
+    expect(await at(now)).toEqual([[other, 0]])
+    expect(await outbox.count(now, 9)).toEqual({ queued: 1, held: 1 })
+    expect(new Set(await at(now + 7_000))).toEqual(
+      new Set([
+        [intent, 1],
+        [other, 0],
+      ]),
+    )
+    await outbox.hold(members, 2, now + 9_000)
+    await outbox.add(intent)
+    await ports.reopen()
+    outbox = ports.outbox
+    expect(await at(now + 8_000)).toEqual([[other, 0]])
+    expect(new Set(await at(now + 9_000))).toEqual(
+      new Set([
+        [intent, 2],
+        [other, 0],
+      ]),
+    )
+  })
+
+  test('is not held when the clock jumps back', async () => {
+    const [intent] = await added(1)
+    const now = Date.now()
+    await outbox.hold(await membersOf(outbox, [intent]), 1, now + 7_000)
+    expect(await outbox.next(sender, { now: now - MAX_HOLD_MS, limit: 9 })).toHaveLength(1)
+    expect(await outbox.next(sender, { now, limit: 9 })).toEqual([])
+  })
+
+  test('has documents to issue, all of which are held back until they are let go', async () => {
+    const [intent] = await added(1)
+    const revocation = revokeOf(hash())
+    await outbox.add(revocation)
+    await outbox.holdIssues(Date.now() + 60_000)
+    expect(await queued()).toEqual([revocation])
+    await outbox.holdIssues(null)
+    expect(await queued()).toEqual([intent, revocation])
+  })
+
+  describe('gets outcomes that need no transaction of this gateway', () => {
+    test('it is in the block of another, can never be issued, or goes on waiting', async () => {
+      const [there, refused, left] = await added(3)
+      const place = placeIn(5)
+      const [one, two, three] = await membersOf(outbox, [there, refused, left])
+      if (!one || !two || !three) throw new Error('three')
+      await outbox.resolve([
+        { ...one, outcome: anchoredAt(place) },
+        { ...two, outcome: { status: 'conflict' } },
+        { ...three, outcome: { status: 'absent' } },
+      ])
+      expect(await outbox.find('issue', there.documentHash)).toEqual({
+        intent: there,
+        outcome: { status: 'anchored', ...place },
+      })
+      expect(await outbox.find('issue', refused.documentHash)).toBeUndefined()
+      expect(await queued()).toEqual([left])
+      expect(await outbox.ofOthers(place)).toMatchObject([{ members: [{ intent: there }] }])
+    })
+
+    test('documents of one transaction are in one send', async () => {
+      const [a, b, c] = await added(3)
+      const [place, other] = [placeIn(5), placeIn(5)]
+      await resolve(outbox, a, anchoredAt(place))
+      await resolve(outbox, b, anchoredAt(place))
+      await resolve(outbox, c, anchoredAt(other))
+      expect(await outbox.ofOthers(place)).toMatchObject([
+        { members: [{ intent: a }, { intent: b }] },
+      ])
+      expect(await outbox.ofOthers(other)).toMatchObject([{ members: [{ intent: c }] }])
+    })
+
+    test('those of an unknown transaction are in one for each block', async () => {
+      const [a, b, c] = await added(3)
+      const unknown = (blockNumber: number) => ({
+        blockNumber,
+        blockHash: UNSEEN,
+        transactionHash: null,
+      })
+      await resolve(outbox, a, anchoredAt(unknown(5)))
+      await resolve(outbox, b, anchoredAt(unknown(5)))
+      await resolve(outbox, c, anchoredAt(unknown(6)))
+      expect(await outbox.unseen(undefined, 9)).toEqual([
+        { blockNumber: 5, blockHash: UNSEEN },
+        { blockNumber: 6, blockHash: UNSEEN },
+      ])
+      const [{ members } = { members: [] }, ...others] = await outbox.ofOthers(unknown(5))
+      expect(others).toEqual([])
+      expect(members.map(({ intent }) => intent)).toEqual([a, b])
+    })
+
+    test('an answer that was lost can be repeated', async () => {
+      const [intent] = await added(1)
+      const members = await membersOf(outbox, [intent])
+      const found = members.map((member) => ({ ...member, outcome: anchoredAt(placeIn(5)) }))
+      await outbox.resolve(found)
+      await outbox.resolve(found)
+      expect(await outbox.upTo(9, 9)).toHaveLength(1)
+      expect(await ports.count('event')).toBe(1)
+    })
+  })
+})
+
+const [ADA, BOB]: [Hex, Hex] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`]
+
+describePorts('which account may send what', (ports) => {
+  let outbox: WholeOutbox
+  beforeEach(() => {
+    outbox = ports.outbox
+  })
+
+  const limits = { now: Date.now(), limit: 9 }
+  const mayBeSent = async (by: Sender) =>
+    (await outbox.next(by, limits)).map(({ intent }) => intent)
+  /** The accounts of a gateway that is not the only one. */
+  const [ada, bob] = [{ account: ADA }, { account: BOB }]
+  /** The only gateway, which has this account. */
+  const onlyBob = { account: BOB, own: [BOB] }
+
+  /** Refuses a send of what another account may send. */
+  async function refuses(by: Sender, intents: readonly Intent[]): Promise<void> {
+    const members = await membersOf(outbox, intents, ADA)
+    await expect(outbox.plan(by, signed(9), members)).rejects.toMatchObject({
+      code: 'registry_refused',
+    })
+    expect(await outbox.openNonces(by.account, 9)).toEqual([])
+  }
+
+  test('any account may send a new document', async () => {
+    const intent = issueOf()
+    await outbox.add(intent)
+    for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([intent])
+    await plan(outbox, [intent], { account: ADA })
+    for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([])
+  })
+
+  test('a change waits until its document is in a block, for another account in a final one', async () => {
+    const intent = issueOf()
+    const change = suspendOf(intent.documentHash)
+    await outbox.add(intent)
+    await outbox.add(change)
+    expect(await mayBeSent(ada)).toEqual([intent])
+    const send = await plan(outbox, [intent], { account: ADA })
+    expect(await mayBeSent(ada)).toEqual([])
+    const place = { ...placeIn(5), transactionHash: send.attempts[0]?.hash ?? null }
+    await outbox.settle(send, [anchoredAt(place)], place, 0n)
+    expect(await mayBeSent(ada)).toEqual([change])
+    expect(await mayBeSent(bob)).toEqual([])
+    await refuses(bob, [change])
+    // A reorg: its document is in no block.
+    await outbox.lose(place)
+    expect(await mayBeSent(ada)).toEqual([])
+    const [again] = await outbox.inFlight()
+    if (again) await outbox.settle(again, [anchoredAt(place)], place, 0n)
+    await outbox.finish(place)
+    expect(await mayBeSent(bob)).toEqual([change])
+  })
+
+  test('a change of a batch or of a document in it waits until the batch is in a block', async () => {
+    const { shared, batchLog } = ports.stores
+    const batch = { root: hash(), size: 2, manifest: hash(), tenant: 'one' }
+    const [whole, part] = [
+      { ...revokeOf(batch.root), root: batch.root },
+      { ...suspendOf(hash()), root: batch.root },
+    ]
+    const lock = await shared.locks.take('batch')
+    if (!lock) throw new Error('nobody else has it')
+    await batchLog.promise(new Uint8Array(32), batch, lock)
+    await lock.release()
+    await outbox.add(whole)
+    await outbox.add(part)
+    const [issue, ...others] = await mayBeSent(ada)
+    expect(issue).toEqual({
+      kind: 'issue',
+      documentHash: batch.root,
+      root: batch.root,
+      validUntil: batch.size,
+      manifest: batch.manifest,
+      tenant: 'one',
+    })
+    expect(others).toEqual([])
+    const place = await anchorAll(outbox, issue ? [issue] : [], { account: ADA })
+    expect(await mayBeSent(ada)).toEqual([whole, part])
+    expect(await mayBeSent(bob)).toEqual([])
+    await outbox.finish(place)
+    expect(await mayBeSent(bob)).toEqual([whole, part])
+  })
+
+  test('a change waits while the one before it is in the block of another account', async () => {
+    const documentHash = hash()
+    const [suspend, release, revoke] = [
+      suspendOf(documentHash),
+      releaseOf(documentHash),
+      revokeOf(documentHash),
+    ]
+    await outbox.add(suspend)
+    const place = await anchorAll(outbox, [suspend], { account: ADA })
+    await outbox.add(release)
+    await outbox.add(revoke)
+    expect(await mayBeSent(ada)).toEqual([release, revoke])
+    expect(await mayBeSent(bob)).toEqual([])
+    for (const change of [release, revoke]) await refuses(bob, [change])
+    await outbox.finish(place)
+    expect(await mayBeSent(bob)).toEqual([release, revoke])
+  })
+
+  test('the change of a document of another gateway needs no final block', async () => {
+    const intent = issueOf()
+    await outbox.adopt(intent, placeIn(5))
+    const change = revokeOf(intent.documentHash)
+    await outbox.add(change)
+    for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([change])
+  })
+
+  test('a revocation waits until the successor is in a block, for another account in a final one', async () => {
+    const [old, successor] = [issueOf(), issueOf()]
+    await outbox.adopt(old, placeIn(4))
+    const entry = { ...ENTRY, supersedes: old.documentHash }
+    await outbox.add(successor, { payload: { entry } })
+    expect(await mayBeSent(ada)).toEqual([successor])
+    const place = await anchorAll(outbox, [successor], { account: ADA })
+    const revocation = revokeOf(old.documentHash, 4)
+    expect(await mayBeSent(ada)).toEqual([revocation])
+    expect(await mayBeSent(bob)).toEqual([])
+    await refuses(bob, [revocation])
+    await outbox.finish(place)
+    expect(await mayBeSent(bob)).toEqual([revocation])
+  })
+
+  test('a suspension or release that an account has carried is for that account alone', async () => {
+    for (const [nonce, change] of [suspendOf(hash()), releaseOf(hash())].entries()) {
+      await outbox.add(change)
+      const send = await plan(outbox, [change], { account: ADA, nonce })
+      const elsewhere = { ...placeIn(5), transactionHash: null }
+      await outbox.settle(send, [{ status: 'absent' }], elsewhere, 0n)
+      expect(await mayBeSent(ada)).toEqual([change])
+      expect(await mayBeSent(bob)).toEqual([])
+      await refuses(bob, [change])
+      expect(await outbox.carriers()).toEqual([ADA])
+      await plan(outbox, [change], { account: ADA, nonce: nonce + 10 })
+      expect(await outbox.carriers()).toEqual([])
+    }
+  })
+
+  test('a document or revocation that an account has carried is for any account', async () => {
+    const intents = [issueOf(), revokeOf(hash())]
+    for (const [nonce, intent] of intents.entries()) {
+      await outbox.add(intent)
+      const send = await plan(outbox, [intent], { account: ADA, nonce })
+      const elsewhere = { ...placeIn(5), transactionHash: null }
+      await outbox.settle(send, [{ status: 'absent' }], elsewhere, 0n)
+    }
+    expect(await mayBeSent(bob)).toEqual(intents)
+    expect(await outbox.carriers()).toEqual([])
+  })
+
+  test('the only gateway waits for no account that it does not have', async () => {
+    const [intent, other] = [issueOf(), suspendOf(hash())]
+    const change = suspendOf(intent.documentHash)
+    await outbox.add(intent)
+    await anchorAll(outbox, [intent], { account: ADA, nonce: 1 })
+    await outbox.add(change)
+    await outbox.add(other)
+    const send = await plan(outbox, [other], { account: ADA, nonce: 2 })
+    const elsewhere = { ...placeIn(5), transactionHash: null }
+    await outbox.settle(send, [{ status: 'absent' }], elsewhere, 0n)
+    expect(await mayBeSent(bob)).toEqual([])
+    expect(await mayBeSent(onlyBob)).toEqual([change, other])
+    // The account is one of its own: it may still send.
+    expect(await mayBeSent({ account: BOB, own: [BOB, ADA] })).toEqual([])
+    const members = await membersOf(outbox, [change], ADA)
+    await outbox.plan(onlyBob, signed(3), members)
+    expect(await mayBeSent(onlyBob)).toEqual([other])
+  })
+
+  test('the only gateway waits for no predecessor of an account that it does not have', async () => {
+    const documentHash = hash()
+    const [suspend, release] = [suspendOf(documentHash), releaseOf(documentHash)]
+    await outbox.add(suspend)
+    await anchorAll(outbox, [suspend], { account: ADA })
+    await outbox.add(release)
+    expect(await mayBeSent(bob)).toEqual([])
+    expect(await mayBeSent(onlyBob)).toEqual([release])
+  })
+})
