@@ -62,7 +62,7 @@ export async function compare(
     const status = registryStatusOf({ record, account, revoker, blockTime: issued.blockTime })
     const expected = status === 'valid' || status === 'expired' ? null : status
     const row = await kept.indexOf(documentHash)
-    if (!row) tell('record_missing', documentHash)
+    if (!row || row.block === null) tell('record_missing', documentHash)
     else if (row.block !== record.anchoredBlock || row.status !== expected)
       tell('record_differs', documentHash)
   }

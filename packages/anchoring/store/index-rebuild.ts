@@ -16,7 +16,10 @@ export type Rebuilt = {
   documentHash: Hex
   /** `null` while it is pending, and for a document in a batch. */
   blockNumber: number | null
-  /** The transaction that anchored it, if it is known. */
+  /**
+   * The transaction that anchored it, if it is known. Absent for a document that only events have:
+   * it has no send, because a thief may have issued it, and `issue-again` must not repeat it.
+   */
   transactionHash?: Hex | null
   /** The id of its batch in the database. */
   batch?: number
@@ -181,11 +184,12 @@ function* replace(documents: readonly Rebuilt[], tenant: string | null): Work<vo
   const rows = yield* all(SELECT_MISPLACED, { hashes })
   const blocks = new Map(rows.map((row) => [hexOf(row.hash), numberOrNull(row.block_number)]))
   const misplaced = documents.filter(
-    ({ documentHash, blockNumber, batch }) =>
+    ({ documentHash, blockNumber, batch, transactionHash }) =>
       batch === undefined &&
       blockNumber !== null &&
       blocks.has(documentHash) &&
-      blocks.get(documentHash) !== blockNumber,
+      blocks.get(documentHash) !== blockNumber &&
+      (blocks.get(documentHash) !== null || transactionHash !== undefined),
   )
   const places = Map.groupBy(
     misplaced,

@@ -128,7 +128,7 @@ test('behavior: with --json, start and what it leaves are one object each', asyn
   const DATA_DIR = join(folder, 'restored')
   const restored = { code: 0, restored: DATA_DIR, anchored: 0, lost: [] }
   expect(await json(['restore', backup], { DATA_DIR })).toMatchObject(restored)
-  expect(await json(['reindex'])).toMatchObject({ code: 0, anchored: 0, dropped: 0 })
+  expect(await json(['reindex'])).toMatchObject({ code: 0, anchored: 0, pending: 0 })
   expect(await json(['issue-again'])).toEqual({ code: 0, state: 'listed', distrusted: [] })
   expect(await json(['fsck'])).toMatchObject({ code: 2, error: { code: 'rpc_unreachable' } })
 })

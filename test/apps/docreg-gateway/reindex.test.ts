@@ -87,7 +87,8 @@ describeDatabases('reindex', (settings) => {
     const { stderr, code } = await reindex('--tenant', 'default')
     expect(stderr).toContain('indexed   3 anchored documents, 0 pending')
     expect(code).toBe(0)
-    expect(await rows()).toEqual(before)
+    // They have no send: nobody knows who issued them.
+    expect(await rows()).toEqual(before.map((row) => ({ ...row, block_number: null })))
     await gateway.start()
     // Its time went with the index.
     expect((await call(`/${issued[0].publicId}`)).data).toMatchObject({ createdAt: blockTime })
