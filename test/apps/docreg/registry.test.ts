@@ -30,7 +30,7 @@ const known = (chainId: number, address = ADDRESS) => ({
   deployedIn: 7,
 })
 
-test('default: takes the only deployment', () => {
+test('takes the only deployment', () => {
   deploy(10)
   writeFileSync(join(dir, 'README.md'), '')
   mkdirSync(join(dir, 'docker'))
@@ -62,13 +62,13 @@ test('args: takes one of several registries of a chain, with the hash of its cod
   expect(trusted(`eip155:10:${ADDRESS}`)).toEqual(known(10))
 })
 
-test.each(['{broken', '{"nonsense":1}', 'null'])('error: names a damaged record: %s', (text) => {
+test.each(['{broken', '{"nonsense":1}', 'null'])('names a damaged record: %s', (text) => {
   deploy(10)
   writeFileSync(join(dir, '10', `${ADDRESS.toLowerCase()}.json`), text)
   expect(() => trusted()).toThrow('.json is not a deployment record')
 })
 
-test('error: refuses no known registry, several known ones, another chain, and anything but a registry', () => {
+test('refuses no known registry, several known ones, another chain, and anything but a registry', () => {
   expect(() => trusted()).toThrow(UsageError)
   deploy(10)
   deploy(8453)

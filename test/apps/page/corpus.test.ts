@@ -57,7 +57,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     }
   })
 
-  test("behavior: mentions a service's claim that it erased the content, without believing it", async () => {
+  test("mentions a service's claim that it erased the content, without believing it", async () => {
     const one = world.cases.find((each) => each.case === 'payload-gone')
     if (!one) throw new Error('no case payload-gone')
     const { registry, rpc, ipfs, given } = one
@@ -71,7 +71,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
   })
 
   test.each(Object.entries(EVENTS_MISSING))(
-    'behavior: does not report a missing event (%s) as trouble with the content',
+    'does not report a missing event (%s) as trouble with the content',
     async (name, words) => {
       const one = world.cases.find((each) => each.case === name)
       if (!one) throw new Error(`no case ${name}`)

@@ -71,7 +71,7 @@ async function judge(credential: string, more: Partial<CredentialOptions> = {}) 
 }
 
 describe('a good credential', () => {
-  test('default: is valid, with everything that it shows', async () => {
+  test('is valid, with everything that it shows', async () => {
     const { metadata, registry: _, issuerId: __, ...fields } = ada
     expect(await judge(made())).toMatchObject({
       status: 'valid',
@@ -81,14 +81,14 @@ describe('a good credential', () => {
     })
   })
 
-  test('default: with the proof of its holder, for the audience and nonce of its reader', async () => {
+  test('with the proof of its holder, for the audience and nonce of its reader', async () => {
     const bound = made({ holder: {} })
     expect((await judge(bound)).credential).toBe('pass holder')
     const asked = { audience: 'https://verifier.example', nonce: 'a-nonce' }
     expect(await judge(bound, asked)).toMatchObject({ valid: true, credential: 'pass holder' })
   })
 
-  test('behavior: shows a part, and nothing', async () => {
+  test('shows a part, and nothing', async () => {
     const name = await present(held, { fields: ['subjectName'], metadata: ['grade'] }, false)
     const part = { subjectName: 'Ada Lovelace', metadata: { grade: 'A' } }
     expect(await judge(made({}, name))).toMatchObject({ valid: true, disclosed: part })
@@ -96,7 +96,7 @@ describe('a good credential', () => {
     expect(await judge(made({}, nothing))).toMatchObject({ valid: true, disclosed: {} })
   })
 
-  test('behavior: of a document in a batch', async () => {
+  test('of a document in a batch', async () => {
     const ofBatch = await present(inBatch, choicesOf(ada), false)
     expect(await judge(made({}, ofBatch))).toMatchObject({ valid: true })
   })
@@ -106,11 +106,11 @@ describe('a good credential', () => {
     ['the DID as issuer', { payload: { iss: DID } }],
     ['certificates in place of a kid', { header: { kid: null, x5c: ['MIIB'] } }],
     ['the hash of its type metadata', { payload: { 'vct#integrity': 'sha256-x' } }],
-  ])('behavior: with %s', async (_, parts) => {
+  ])('with %s', async (_, parts) => {
     expect(await judge(made(parts))).toMatchObject({ valid: true })
   })
 
-  test('behavior: of an older key that is still listed', async () => {
+  test('of an older key that is still listed', async () => {
     const keys = [testKey('newer'), ISSUER_KEY]
     const identity = did(didWithKeys(shown, { keys }))
     expect(await judge(made(), { identity })).toMatchObject({ valid: true })
@@ -118,7 +118,7 @@ describe('a good credential', () => {
     expect(await judge(certified, { identity })).toMatchObject({ valid: true })
   })
 
-  test('behavior: a revocation on the chain decides', async () => {
+  test('a revocation on the chain decides', async () => {
     const gone = await hold(ada, { salt: salt(9) }, memory)
     memory.revoke(gone.documentHash)
     const blocks = [{ get: async () => ({ status: 'found', bytes: gone.sealed }) as const }]
@@ -165,7 +165,7 @@ describe('a bad one is tampered', () => {
     ['a proof without nonce', binding({ payload: { nonce: null } }), 'holder_invalid'],
     ['a proof of more fields', shortened + bindingOf(made(), {}), 'holder_invalid'],
     ['a proof that is not a JWS', `${made()}x`, 'holder_invalid'],
-  ])('error: %s', async (_, credential, code) => {
+  ])('%s', async (_, credential, code) => {
     expect(await judge(credential)).toMatchObject({
       status: 'tampered',
       valid: false,
@@ -176,7 +176,7 @@ describe('a bad one is tampered', () => {
   test.each([
     ['another audience', { audience: 'https://x.example' }, 'holder_invalid'],
     ['another nonce', { nonce: 'x' }, 'holder_invalid'],
-  ])('error: a proof for %s', async (_, asked, code) => {
+  ])('a proof for %s', async (_, asked, code) => {
     expect(await judge(made({ holder: {} }), asked)).toMatchObject({
       status: 'tampered',
       credential: `fail ${code}`,
@@ -188,21 +188,21 @@ describe('a bad one is tampered', () => {
     ['the domain denies the issuer', didWithKeys({ registry, issuerId: 2 })],
     ['no key is for assertions', { ...didWithKeys(shown), assertionMethod: [] }],
     ['the key is malformed', JSON.parse(JSON.stringify(didWithKeys(shown)).replace('EC', 'OKP'))],
-  ])('error: %s', async (_, document) => {
+  ])('%s', async (_, document) => {
     expect(await judge(made(), { identity: did(document) })).toMatchObject({
       status: 'tampered',
       credential: 'fail unknown_key',
     })
   })
 
-  test('error: a listed key is not on the curve', async () => {
+  test('a listed key is not on the curve', async () => {
     const { x } = ISSUER_KEY.jwk
     const keys = [{ ...ISSUER_KEY, jwk: { ...ISSUER_KEY.jwk, y: x } }]
     const identity = did(didWithKeys(shown, { keys }))
     expect((await judge(made(), { identity })).credential).toBe('fail signature_invalid')
   })
 
-  test('error: content of another document, under a good signature', async () => {
+  test('content of another document, under a good signature', async () => {
     const { claims, disclosures } = await present(other, undefined, false)
     const swapped = await judge(made({}, { ...shown, claims, disclosures }))
     const told = swapped.checks.find(({ check }) => check === 'content')
@@ -221,14 +221,14 @@ describe('what cannot be checked', () => {
   test.each([
     ['unreachable', { identity: { read: () => Promise.reject(new Error('down')) } }],
     ['malformed', { identity: did({ id: 'did:web:x.example' }) }],
-  ])('error: a domain that is %s makes it unverifiable', async (code, more) => {
+  ])('a domain that is %s makes it unverifiable', async (code, more) => {
     expect(await judge(made(), more)).toMatchObject({
       status: 'unverifiable',
       credential: `unknown ${code}`,
     })
   })
 
-  test('error: a domain that is not asked', async () => {
+  test('a domain that is not asked', async () => {
     const { identity: _, ...rest } = options
     const { checks, status } = await verifyCredential(made(), rest)
     expect(checks).toContainEqual({ check: 'credential', outcome: 'unknown', code: 'not_asked' })
@@ -271,7 +271,7 @@ describe('a malformed one has no verdict', () => {
     ['a path that is no path', payload({ batch: { root: 'x' } })],
     ['an index below 0', payload({ status: { status_list: { idx: -1, uri: 'https://a' } } })],
     ['71 disclosures', [jwt, ...Array(71).fill('W10'), ''].join('~')],
-  ])('error: %s', async (_, credential) => {
+  ])('%s', async (_, credential) => {
     const error = await verifyCredential(credential, {
       ...options,
       chain: { ...memory.reader, read: () => Promise.reject(new Error('asked')) },
@@ -280,7 +280,7 @@ describe('a malformed one has no verdict', () => {
     expect(error.code).toBe('credential_malformed')
   })
 
-  test('error: a name that is there twice', () => {
+  test('a name that is there twice', () => {
     const twice = Buffer.from('{"alg":"none","alg":"ES256","typ":"dc+sd-jwt","kid":"x"}')
     const [, ...rest] = good.split('.')
     expect(() => parseCredential([twice.toString('base64url'), ...rest].join('.'))).toThrow(
@@ -288,7 +288,7 @@ describe('a malformed one has no verdict', () => {
     )
   })
 
-  test('error: names every bad member', () => {
+  test('names every bad member', () => {
     const bad = payload({ iss: 7, vct: null, documentHash: 'x', more: 1 })
     expect(() => parseCredential(bad)).toThrow(
       expect.objectContaining({
@@ -300,7 +300,7 @@ describe('a malformed one has no verdict', () => {
   })
 })
 
-test('default: is told from everything else by its beginning', () => {
+test('is told from everything else by its beginning', () => {
   expect(isCredential(made())).toBe(true)
   for (const text of [held.publicId, '{}', 'ey', 'a~b', new TextDecoder().decode(held.sealed)])
     expect(isCredential(text)).toBe(false)

@@ -20,7 +20,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
   afterEach(() => service.remove())
 
   test(
-    'default: what was promised is kept, and repeats are answered alike',
+    'what was promised is kept, and repeats are answered alike',
     async () => {
       const { dir, proxy, postgres, start, command } = service
       const sqlite = { DATA_DIR: join(dir, 'sqlite') }
@@ -79,7 +79,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
     LONG_MS,
   )
 
-  test('error: nothing moves when the chain lacks what was anchored', async () => {
+  test('nothing moves when the chain lacks what was anchored', async () => {
     const { dir, postgres, start, command } = service
     const where = { DATA_DIR: join(dir, 'sqlite'), DATABASE_URL: await postgres.newDatabase() }
     const gateway = await start({ DATA_DIR: where.DATA_DIR })

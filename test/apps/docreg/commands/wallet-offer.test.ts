@@ -27,7 +27,7 @@ const offer = async (...args: string[]) => {
   })
 }
 
-test('default: prints a link with which a wallet fetches the document', async () => {
+test('prints a link with which a wallet fetches the document', async () => {
   const file = join(dir, 'offer.svg')
   const { code, stdout } = await offer('--tx-code', '--minutes', '60', '--qr', file)
   expect(code).toBe(0)

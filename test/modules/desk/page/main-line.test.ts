@@ -17,7 +17,7 @@ describeInBrowser('the main line of the desk', () => {
       await stack?.stop()
     })
 
-    test('default: invited people issue, find, revoke, and see who did it', async () => {
+    test('invited people issue, find, revoke, and see who did it', async () => {
       const office = await openWindow(browser)
       const { page } = office
       await signIn(page, await linkFor(stack, 'administrator', { name: 'Head' }))

@@ -97,13 +97,13 @@ test('args: a person without any name to see is called by a digest', async () =>
 })
 
 test.each([[[['staff']]], [[5]], [5], [{ staff: 'staff' }], [null]])(
-  'error: groups that are not texts give no role: %j',
+  'groups that are not texts give no role: %j',
   async (groups) => {
     await expect(signIn({ groups })).rejects.toMatchObject({ code: 'no_role' })
   },
 )
 
-test('error: refuses an ID token of the future, beyond a few minutes', async () => {
+test('refuses an ID token of the future, beyond a few minutes', async () => {
   const iat = Math.floor(Date.now() / 1000)
   expect(await signIn({ iat: iat + 200 })).toMatchObject({ role: 'clerk' })
   await expect(signIn({ iat: iat + 400 })).rejects.toMatchObject({ code: 'provider_refused' })
