@@ -85,7 +85,7 @@ const files = folders.flatMap((folder) =>
 describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
   const own = files.filter((path) => roomOf(path) === room)
 
-  test('imports nothing that stands above it', () => {
+  test('imports only rooms below it', () => {
     expect(own).not.toEqual([])
     const up = own.flatMap((path) =>
       importsOf(path)
@@ -95,7 +95,7 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
     expect(up).toEqual([])
   })
 
-  test('climbs no ladder of folders, and leaves its room by name', () => {
+  test('imports from other rooms by name, without a path of parent folders', () => {
     const isLadder = (path: string, to: string) =>
       to.startsWith('../../../') ||
       // The published libraries have no names for rooms.
@@ -117,6 +117,6 @@ test.each(['gateway', 'packages/anchoring'])('every folder of %s is a room', (fo
 })
 
 // vitest.config.ts looks them up by these names, and starts an unknown file at the end.
-test('the listed durations are those of tests', () => {
+test('every listed duration belongs to a test', () => {
   expect(Object.keys(durations).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })

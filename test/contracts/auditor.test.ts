@@ -229,7 +229,7 @@ describe('the list of an issuer', () => {
           expect(output).toMatch(/^complete: 4 of 4 documents/m)
         })
 
-        test('a kept list suffices with a node that has pruned its events', async () => {
+        test('a stored list works with a node that has pruned its events', async () => {
           const { output } = await list(program, anvil.url, 1)
           const dir = mkdtempSync(join(tmpdir(), 'kept-'))
           const kept = join(dir, 'list')
@@ -250,7 +250,7 @@ describe('the list of an issuer', () => {
           expect(output).toMatch(/^INCOMPLETE: 29 of 30 documents/m)
         })
 
-        test('tells an unknown issuer, and what is not final yet, from an empty list', async () => {
+        test('distinguishes an unknown issuer, documents not final yet, and an empty list', async () => {
           const unknown = await list(program, anvil.url, 999)
           expect(unknown.code, unknown.output).toBe(2)
           expect(unknown.output).toMatch(/^no issuer 999 at block \d+\n$/)
@@ -286,7 +286,7 @@ describe('the list of an issuer', () => {
           await anvil.request('anvil_mine', '0x4')
         })
 
-        test('tells a registry that is not final yet, and none at all', async () => {
+        test('distinguishes a registry that is not final yet from a missing one', async () => {
           const nowhere = await list(program, anvil.url, 1, String(block), me)
           expect(nowhere.code, nowhere.output).toBe(2)
           expect(nowhere.output).not.toContain('newer')

@@ -176,7 +176,7 @@ describe('an ordinary chain', () => {
     expect(chain.records()).toEqual([])
   })
 
-  test('deploys, adopts, checks and changes roles', async () => {
+  test('deploys, checks an existing deployment, and changes roles', async () => {
     const dry = await chain.run(deployerKey, 'deploy', ...plain)
     expect(dry).toMatchObject({
       code: 0,
@@ -452,7 +452,7 @@ describe('two registries on a chain', () => {
   })
   afterAll(() => chain.stop())
 
-  test('keeps the record of each, and asks which one is meant', async () => {
+  test('records each registry, and asks which one is meant', async () => {
     await chain.run(deployerKey, 'deploy', ...plain, '--send')
     const first = chain.deployment()
     const longer = ['--admin-delay', String(2 * DAY), '--allow-plain-admin']
@@ -511,7 +511,7 @@ describe('a chain whose block.number is not the one of its logs', () => {
   })
   afterAll(() => chain.stop())
 
-  test('refuses an answer unlike that of ArbSys', async () => {
+  test('refuses an answer other than that of ArbSys', async () => {
     await chain.rpc('anvil_setCode', '0x0000000000000000000000000000000000000064', '0x6001')
     const { code, output } = await chain.run(deployerKey, 'deploy', ...plain)
     expect(code).not.toBe(0)

@@ -179,7 +179,7 @@ describe('docreg registry roles on the local chain', () => {
     expect(await statusesInBatch()).toEqual([REVOKED, REVOKED])
   })
 
-  test('revokes and releases documents of a file, skipping what is done', {
+  test('revokes and releases documents of a file, skipping those already done', {
     timeout: TIMEOUT,
   }, async () => {
     const hashes = Array.from({ length: 1_100 }, (_, i) => documentHash(`of the file ${i}`))
@@ -299,7 +299,7 @@ describe('lists of hashes', () => {
     ])
   })
 
-  test('splits what runs out of gas, and ends at what the registry refuses', async () => {
+  test('splits what runs out of gas, and stops at what the registry refuses', async () => {
     const failure = 'out of gas'
     const runsOut = (part: readonly string[]) =>
       part.length > 5 ? { failure, isReverted: false } : { gas: 1n }

@@ -92,7 +92,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
     return gateway
   }
 
-  test('has what the gateway reads, and nothing of the machine or of its tools', () => {
+  test('has the files that the gateway reads, and none of the build machine', () => {
     const app = join(image.root, 'app')
     // biome-ignore lint/suspicious/noConsole: the documents state it.
     console.info(`base ${image.size.base}, image ${image.size.whole}`)
@@ -122,7 +122,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
   test.each([
     { name: 'PostgreSQL', subject: '1', database: {} },
     { name: 'SQLite', subject: '2', database: { DATABASE_URL: '', DATA_DIR: '/data/sqlite' } },
-  ])('keeps with $name what it promised before a kill', async ({ subject, database }) => {
+  ])('keeps the promises of $name after a kill', async ({ subject, database }) => {
     const env = { ...settings, ...database }
     let gateway = await started(env)
     const scopes = ['issue', 'read', 'erase'].flatMap((scope) => ['--scope', `documents:${scope}`])

@@ -45,13 +45,13 @@ test('every example is run, or listed with the reason why not', () => {
   expect(found.size).toBe(listed.length)
 })
 
-test('npx docreg is for a checkout alone: elsewhere it is not ours', () => {
+test('npx docreg is ours only in a checkout', () => {
   const [first] = blocksOf({ page: 'docs/registrar.md', has: 'docreg demo' })
   const used = blocks.filter(({ code }) => /npx docreg (?!registry)/.test(code))
   expect(used).toEqual([first])
 })
 
-test('docreg and docreg-gateway know every command of the manuals', () => {
+test('the manuals use only commands of docreg and docreg-gateway', () => {
   const all = pages().flatMap(({ path, blocks }) =>
     blocks.flatMap(({ code }) => {
       const lines = code.replaceAll('\\\n', ' ').replace(/ #.*/g, '')

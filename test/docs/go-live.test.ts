@@ -296,7 +296,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
   )
 
   test(
-    'repairs the theft of the key, and not what the thief issued',
+    'repairs the theft of the key, but not what the thief issued',
     async () => {
       const key = env.API_KEY ?? ''
       const watch = launch('--follow')

@@ -28,7 +28,7 @@ test('every internal link leads to a file', () => {
   expect(broken.map(({ from }) => from)).toEqual([])
 })
 
-test('every anchor in a link is a heading of that page', () => {
+test('every anchor in a link is a heading of its page', () => {
   const anchored = links.filter(({ anchor }) => anchor !== undefined)
   expect(anchored.length).toBeGreaterThan(50)
   const broken = anchored.filter(({ path, anchor = '' }) => {
@@ -38,7 +38,7 @@ test('every anchor in a link is a heading of that page', () => {
   expect(broken.map(({ from }) => from)).toEqual([])
 })
 
-test('every page of docs/ is in the index of the README', () => {
+test('the index of the README has every page of docs/', () => {
   const indexed = links.filter(({ from }) => from.startsWith('README.md:')).map(({ path }) => path)
   const manuals = all.map(({ path }) => path).filter((path) => path.startsWith('docs/'))
   expect(manuals.filter((path) => !indexed.includes(path))).toEqual([])

@@ -41,7 +41,7 @@ test("survives a jump of the chain's clock forward a day", async () => {
 /** A gateway looks for old events once a minute. */
 const LOOK_MS = 70_000
 
-test('a clock 31 days ahead deletes no event, and no delivery', async () => {
+test('a clock 31 days ahead deletes no event and no delivery', async () => {
   const { client, gateway } = world
   const receiver = await startWebhookReceiver()
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }

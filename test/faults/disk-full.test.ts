@@ -19,7 +19,7 @@ afterEach(async () => {
   disk?.remove()
 })
 
-test('survives a full disk, and goes on once there is room', async () => {
+test('survives a full disk, and continues once there is space', async () => {
   const { client, gateway } = world
   await client.issue()
   fill()

@@ -44,7 +44,7 @@ test('keeps an acknowledged document that a reorg dropped and whose repeat is re
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('keeps a promise to many equal requests while the node fails now and then', async () => {
+test('keeps the promise of many equal requests while the node fails at times', async () => {
   const { client } = world
   for (let round = 0; round < 10; round++) {
     refuseEstimates(3)
@@ -60,7 +60,7 @@ test('keeps a promise to many equal requests while the node fails now and then',
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('keeps an anchored document that a lagging node does not show while the next transaction is refused', async () => {
+test('keeps an anchored document that a node behind does not show while the next send fails', async () => {
   const { client, proxy } = world
   let sent = false
   proxy.answered = ({ method }) => {

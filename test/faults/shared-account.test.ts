@@ -92,7 +92,7 @@ test('a second gateway elsewhere does not start while the first issues', async (
   await gateway.start()
 })
 
-test('a gateway waits for the transactions that a lost one left in the pool', async () => {
+test('a gateway waits for the transactions that another one left in the pool', async () => {
   await world.chain.request('evm_setAutomine', false)
   const lost = await world.client.issue({ respondAsync: true })
   await expect.poll(() => nonce('pending')).not.toBe(await nonce('latest'))
@@ -112,7 +112,7 @@ test('a gateway waits for the transactions that a lost one left in the pool', as
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('two running gateways lose and double nothing, and report each other', async () => {
+test('two running gateways on one account neither lose nor double, and report each other', async () => {
   const gateway = await second()
   await gateway.start()
   const both = [world.gateway, gateway]

@@ -18,7 +18,7 @@ afterEach(() => world.close())
 
 type Data = { publicId: string; documentHash: Hex; status: string; supersedes?: Hex }
 
-test('revokes after a restart, if it was killed before the successor was in a block', async () => {
+test('revokes after a restart when killed before the successor was in a block', async () => {
   const old = await issue()
   await world.chain.request('evm_setAutomine', false)
   const { status, data } = await supersede(old, 'key')

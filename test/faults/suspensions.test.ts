@@ -33,7 +33,7 @@ test('suspends again after a reorg dropped the suspension', async () => {
   await becomes(publicId, 'suspended')
 })
 
-test('the document ends up released after a reorg dropped suspension and release', async () => {
+test('a document stays released after a reorg dropped suspension and release', async () => {
   const { publicId } = await issue()
   await mineSome()
   expect(await change('suspend', publicId)).toBe(200)
@@ -61,7 +61,7 @@ test('repeats all three after a reorg dropped issue, suspension and revocation',
   await becomes(publicId, 'revoked')
 })
 
-test('does not suspend again what somebody else released before the suspension was final', async () => {
+test('does not suspend again what another account released before finality', async () => {
   const { publicId, documentHash, registry } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
   await transact(provider(), registry, world.issuerKeys[0], 'release', [1, documentHash])

@@ -81,7 +81,7 @@ async function issuedEvents(): Promise<Hex[]> {
   return (logs as { topics: Hex[] }[]).map(({ topics }) => topics[1] as Hex)
 }
 
-test('the same request at both yields one document', async () => {
+test('the same request at both gateways issues one document', async () => {
   const [one, two] = gateways
   const both = await Promise.all([issue(one, 'shared'), issue(two, 'shared')])
   expect(both[0]?.publicId).toBeDefined()

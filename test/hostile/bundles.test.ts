@@ -103,20 +103,20 @@ const better: Record<string, string[]> = {
   'never issued': ['valid', 'expired', 'revoked', 'tampered', 'distrusted'],
 }
 
-describe.each(names)('a bundle of a document %s', (name) => {
+describe.each(names)('a bundle of a document that is %s', (name) => {
   const holds = async (input: unknown) => {
     const status = await judge(name, input)
     expect(better[name]).not.toContain(status)
   }
 
-  test('says so, as text, as bytes and parsed', async () => {
+  test('gives that verdict as text, as bytes and parsed', async () => {
     const bundle = bundleOf(name)
     const text = JSON.stringify(bundle)
     for (const input of [bundle, text, Buffer.from(text)])
       expect(await judge(name, input)).toBe(statuses[name])
   })
 
-  test('ends in a verdict with anything in any place', async () => {
+  test('ends in a verdict with any value in any position', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(bundleOf(name)), async (value) => {
         await holds(value)

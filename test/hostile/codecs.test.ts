@@ -169,7 +169,7 @@ describe('parsed values', () => {
     )
   })
 
-  test('fields of a document with anything in any place are read or refused', () => {
+  test('reads or refuses fields of a document with any value in any position', () => {
     const good = {
       subjectName: 'Ada Lovelace',
       subjectId: '1',

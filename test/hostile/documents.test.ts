@@ -115,7 +115,7 @@ describe('headers of a JWE that opens', () => {
       await endsInVerdicts(opening(JSON.stringify({ ...HEADER, kid: 'A'.repeat(length) })))
   })
 
-  test('anything in any place ends in a verdict', async () => {
+  test('any value in any position ends in a verdict', async () => {
     const header = fc.oneof(
       mutated(HEADER).map((value) => JSON.stringify(value) ?? ''),
       jsonValue.map((value) => JSON.stringify(value)),
@@ -148,7 +148,7 @@ describe('documents sealed under the right key', () => {
     }
   }
 
-  test('anything in any place of a document ends in a verdict', async () => {
+  test('any value in any position of a document ends in a verdict', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(DOCUMENT), async (value) =>
         endsInVerdicts(await sealAs(textOf(value))),
@@ -179,7 +179,7 @@ describe('documents sealed under the right key', () => {
   })
 })
 
-describe('sealed bytes as large as a source may give', () => {
+describe('sealed bytes of the maximum size', () => {
   const MIB = 1024 * 1024
   const nested = (open: string, close: string, size: number) => {
     const count = Math.floor(size / (open.length + close.length))
@@ -247,7 +247,7 @@ describe('a program that cannot decrypt', () => {
     vi.unstubAllGlobals()
   })
 
-  test('still reports what the chain says', async () => {
+  test('still reports the state on the chain', async () => {
     const sealed = await goodSealed()
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)

@@ -51,7 +51,7 @@ const typed = fc.oneof(
 )
 
 describe('a publicId', () => {
-  test('any text or value is read or refused without a request to anybody', async () => {
+  test('reads or refuses any text or value without a request', async () => {
     let asked = 0
     const ask = async () => {
       asked++

@@ -114,7 +114,7 @@ describe('the answer itself', () => {
     ['an error and a result', { result: '0x1', error: ERROR }],
     ['neither', {}],
     ['error null alone', { error: null }],
-  ])('refuses %s, as no answer', async (_, members) => {
+  ])('refuses %s as an answer', async (_, members) => {
     const node = memoryNode(() => answer(members))
     await expect(node.request({ method: 'x' })).rejects.toMatchObject({
       code: 'rpc_malformed',

@@ -115,7 +115,7 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
     )
   })
 
-  test('1,000 with anything in any place show nothing else', async () => {
+  test('1,000 with any value in any position show nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(shown[name]), async (value) => {
         await holds(value)

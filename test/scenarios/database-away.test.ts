@@ -71,7 +71,7 @@ function neverIssued(publicId: string): string {
   return encodePublicId({ ...decodePublicId(publicId), hash })
 }
 
-describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
+describe.skipIf(folder === undefined)('PostgreSQL is down', () => {
   let postgres: PostgresServer
   let url: string
   let stack: Stack
@@ -148,7 +148,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         expect(await verdictOf(stack, issued.revoked)).toMatchObject({ verdict: 'revoked' })
       })
 
-      test('has metrics of what it can read', async () => {
+      test('serves the metrics that it can read', async () => {
         const { status, body } = await client.get('/metrics')
         expect(status).toBe(200)
         expect(Buffer.from(body).toString()).not.toMatch(/^document_registry_erasures_unfinished /m)
@@ -170,7 +170,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         expect(codeOf(await stack.verify(neverIssued(issued.read)))).toEqual(AWAY)
       })
 
-      test('issuing, retrieving and changing answer that the store is away', async () => {
+      test('issuing, retrieving and changing answer that the store is unavailable', async () => {
         const path = `/v1/documents/${issued.read}`
         const byHash = `/v1/documents/${toHex(hashOf(issued.read))}`
         const answers = await Promise.all([
@@ -212,14 +212,14 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
       })
       during(begin, end)
 
-      test('nobody signs in, and sessions wait, since one may have ended', async () => {
+      test('refuses sign-in and sessions, because a session may have ended', async () => {
         const { valid } = issued
         expect(codeOf(await desk.send('GET', '/v1/session'))).toEqual(AWAY)
         expect(codeOf(await desk.send('GET', `/v1/verify?publicId=${valid}`))).toEqual(AWAY)
         expect(codeOf(await useInvitation(stack, 'guess'))).toEqual(AWAY)
       })
 
-      test('reads the record, and says that no source of the content answered', async () => {
+      test('reads the record, and reports that no source has the content', async () => {
         const { status, body } = await stack.verify(issued.valid)
         expect([status, body.error.code]).toEqual([503, 'unverifiable'])
         expect(body.error.details).toEqual(
@@ -241,7 +241,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         })
       })
 
-      test('verifies a document that the reader has in a file', async () => {
+      test("verifies a document from the reader's file", async () => {
         const { valid, batch } = issued
         expect(await client.pageVerdict(valid, createBundleSource(bundle))).toBe('valid')
         expect(await client.pageVerdict(batch, createBundleSource(batchBundle))).toBe('valid')
@@ -249,7 +249,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
     })
   })
 
-  test('hides what was erased from a database that comes back older', async () => {
+  test('hides what was erased when an older database is restored', async () => {
     const copy = `${postgres.data}-copy`
     const copyTo = (from: string, to: string) => {
       rmSync(to, { recursive: true, force: true })

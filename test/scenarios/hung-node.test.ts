@@ -77,7 +77,7 @@ describe('before a promise', () => {
     ['verify with a proof', (publicId) => get(`/v1/verify?publicId=${publicId}&proof=full`)],
     ['a document', (publicId) => get(`/v1/documents/${publicId}`)],
     ['a bundle', (publicId) => get(`/v1/documents/${publicId}/bundle`)],
-  ])('%s is unverifiable within the time', async (_, ask) => {
+  ])('%s is unverifiable in time', async (_, ask) => {
     const publicId = await issue()
     hang(() => true)
     const { status, headers, body } = await timed(ask(publicId))

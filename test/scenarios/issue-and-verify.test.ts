@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('leaves out metadata without an entry', async () => {
+test('omits metadata without an entry', async () => {
   const { status, body } = await stack.issue({ ...ADA, metadata: {} })
   expect(status).toBe(201)
   expect(body.data).not.toHaveProperty('metadata')
@@ -105,7 +105,7 @@ test('issues, then verifies', async () => {
   expect(transaction).toMatchObject({ from: issuer.account })
 })
 
-test('args: accepts dates in the form in which they are returned, and no other', async () => {
+test('accepts dates only in the form in which they are returned', async () => {
   const dates = { issuedAt: '2026-01-31', expiresAt: '2036-01-30' }
   const returned = {
     issuedAt: '2026-01-31T00:00:00Z',
@@ -317,7 +317,7 @@ describe('QR code', () => {
     }
   })
 
-  test('returns a page for a mistyped address, which does not repeat it', async () => {
+  test('returns a page for a mistyped address, without repeating it', async () => {
     const { status, headers, body } = await stack.request('/qr/%3Cscript%3E', {
       headers: { 'sec-fetch-dest': 'document' },
     })
@@ -381,7 +381,7 @@ test('can be verified without the service, with publicId, node, registry and /ip
   })
 })
 
-test('stores no name or identifier of a subject in clear', async () => {
+test('stores no name or identifier of a subject in clear text', async () => {
   const subjectName = 'Zweifelsfrei Einzigartig'
   const subjectId = '909192939495969798'
   const metadata = { geheim: 'Nirgendwo Lesbar' }
@@ -418,7 +418,7 @@ test('reports health, with the version, and readiness', async () => {
   expect((await stack.request('/readyz')).status).toBe(200)
 })
 
-test('the verify page needs nothing from elsewhere', async () => {
+test('the verify page loads nothing from other hosts', async () => {
   const page = await stack.request('/verify')
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")

@@ -94,7 +94,7 @@ describeDatabases('lifecycle', (settings) => {
     }
     const again = (key: string) => stack.issue(ADA, { 'idempotency-key': key })
 
-    test('is a conflict if it has another expiry', async () => {
+    test('is a conflict with another expiry', async () => {
       const { documentHash } = await promise('conflict')
       const key = await addAccount(stack, 1)
       await transact(stack.provider, stack.registry, key, 'issue', [1, documentHash, 4_000_000_000])
@@ -195,7 +195,7 @@ describeDatabases('lifecycle', (settings) => {
       expect(other.body.data.publicId).not.toBe(first.body.data.publicId)
     })
 
-    test('reports a revocation since to the same request', async () => {
+    test('a repeat reports a later revocation', async () => {
       const headers = { 'idempotency-key': 'revoked-since' }
       const { publicId } = (await stack.issue(ADA, headers)).body.data
       await revise(stack, 'revoke', publicId)

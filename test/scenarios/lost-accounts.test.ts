@@ -7,7 +7,7 @@ import { transact } from '../support/transact.ts'
 
 const folder = postgresFolder()
 
-describe.skipIf(folder === undefined)('promises of an account that is lost', () => {
+describe.skipIf(folder === undefined)('promises of a lost account', () => {
   let stack: SharedStack
   beforeAll(async () => {
     stack = await startSharedStack(folder ?? '', 3, { RPC_TIMEOUT_SECONDS: '60' })

@@ -84,7 +84,7 @@ test('has the same labels whatever methods and paths clients send', async () => 
   expect(strange).toEqual([])
 })
 
-test('renders once a second, however many ask', async () => {
+test('renders once a second, however many clients ask', async () => {
   let reads = 0
   const { render } = createMetrics({
     depth() {
@@ -131,7 +131,7 @@ test('measures transactions, inclusion and finality', async () => {
   await expect.poll(async () => sampleOf(await scrape(), final) ?? 0).toBeGreaterThanOrEqual(5)
 })
 
-test('leaves out what the chain would tell while no node answers', async () => {
+test('omits values of the chain while no node answers', async () => {
   stack.proxy.refuse = () => true
   await expect.poll(scrape).not.toMatch(/^document_registry_head_age_seconds /m)
   stack.proxy.refuse = () => false

@@ -39,7 +39,7 @@ describe('the chain is down', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('keeps what it accepted, and refuses the rest at the door', async () => {
+  test('keeps what it accepted, and refuses new requests', async () => {
     const before = await issuedEvents()
     stack.proxy.refuse = () => true
     // Nobody knows of the outage yet.
@@ -158,7 +158,7 @@ describe('a lying node', () => {
   })
 })
 
-test('one eth_call and one eth_getLogs decide a verdict', async () => {
+test('decides a verdict with one eth_call and one eth_getLogs', async () => {
   const issued = await Promise.all(Array.from({ length: 8 }, () => stack.issue(ADA)))
   const publicIds = issued.map(({ body }) => body.data.publicId)
   // The gateway's own looks at the chain fall into the same moment now and then, not each time.

@@ -33,7 +33,7 @@ function once<T>(method: string, answer: T): (asked: string) => T | undefined {
 }
 
 describe('promises are kept', () => {
-  test('for an intent refused alone by a node that changes its mind', async () => {
+  test('for a change that one node refuses at times', async () => {
     stack.proxy.fail = once('eth_estimateGas', REVERTED)
     const { status, body } = await stack.issue(ADA, {
       prefer: 'respond-async',
@@ -42,7 +42,7 @@ describe('promises are kept', () => {
     await becomesValid(body.data.publicId)
   })
 
-  test('for an intent refused for long, while others go on', async () => {
+  test('for a change that is refused for long, while others continue', async () => {
     stack.proxy.fail = once('eth_estimateGas', REVERTED)
     const promised = await stack.issue(ADA, { prefer: 'respond-async' })
     const others = await Promise.all([stack.issue(ADA), stack.issue(ADA)])
@@ -61,7 +61,7 @@ describe('promises are kept', () => {
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 
-  test('does not bump the fee of a transaction that no node accepted', async () => {
+  test('does not raise the fee of a transaction that no node accepted', async () => {
     const poor = { code: -32000, message: 'insufficient funds for gas' }
     const request = <T>(method: string, ...params: unknown[]) =>
       stack.provider.request({ method, params }) as Promise<T>
@@ -134,7 +134,7 @@ describe('a node that contradicts itself, or is behind', () => {
     expect(await statusOf(publicId)).toBe('unverifiable')
   })
 
-  test('refuses a head before a block that this gateway has seen', async () => {
+  test('refuses a head older than a block that this gateway has seen', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result, params) => {
       if (!isCallOf('verificationOf', { method, params })) return result

@@ -25,7 +25,7 @@ describeDatabases('revoking', (settings) => {
   const revoke = (publicId: string, body: unknown = {}, headers: object = {}) =>
     revise(stack, 'revoke', publicId, { body, headers })
 
-  test('revokes, and answers a repeat alike', async () => {
+  test('revokes, and gives a repeat the same answer', async () => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
     const first = await revoke(publicId, { reason: 'keyCompromise' })
     expect(first.status).toBe(200)
@@ -82,7 +82,7 @@ describeDatabases('revoking', (settings) => {
     await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('revoked')
   })
 
-  test('a second caller gets the reason of the revocation that is pending', async () => {
+  test('a second caller gets the reason of the pending revocation', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -105,7 +105,7 @@ describeDatabases('revoking', (settings) => {
       })
   })
 
-  describe('when somebody else is first', () => {
+  describe('when another account is first', () => {
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
     const get = async (path: string) => (await stack.request(path, { headers })).body.data
     const issue = async (): Promise<{ publicId: string; documentHash: Hex }> =>
@@ -170,7 +170,7 @@ describeDatabases('revoking', (settings) => {
     test.each([
       ['a document', issue],
       ['a document of a batch', issueBatch],
-    ])('a late look at %s does not revoke it again', async (_, make) => {
+    ])('a delayed read of %s does not revoke it again', async (_, make) => {
       const { publicId, documentHash } = await make()
       let transactions = 0
       const late = await meanwhile(
@@ -186,7 +186,7 @@ describeDatabases('revoking', (settings) => {
       expect(sent()).toBe(transactions)
     })
 
-    test('a late suspension is not repeated, and one that was undone is', async () => {
+    test('does not repeat a suspension whose read was delayed, but one that was undone', async () => {
       const { publicId, documentHash } = await issue()
       const suspend = () => revise(stack, 'suspend', publicId)
       const late = await meanwhile(suspend, suspend)
@@ -224,7 +224,7 @@ describeDatabases('revoking', (settings) => {
       },
     )
 
-    test('revokes again what was set aside', async () => {
+    test('revokes again after a revocation that is ignored', async () => {
       const { provider, registry, adminKey } = stack
       const { publicId, documentHash } = await issue()
       const thief = await addAccount(stack, 2)

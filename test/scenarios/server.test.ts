@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('frees data folder and account when its port is taken', async () => {
+test('releases data folder and account when its port is used', async () => {
   const { registry, issuerKey, chainUrl } = stack
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const issuerSecrets: [`0x${string}`] = [randomKey()]

@@ -43,7 +43,7 @@ describe.skipIf(!folder || !binary)('several gateways with one Kubo node', () =>
     expect(repeated.body.error.code).toBe('erased')
   })
 
-  test('a repeat at the other gateway takes no payload away', async () => {
+  test('a repeat at the other gateway removes no payload', async () => {
     const key = { 'idempotency-key': randomUUID() }
     const answers = await Promise.all(
       gateways.map((one) => one.call('POST', '/v1/documents', ADA, key)),

@@ -60,7 +60,7 @@ describeDatabases('suspending', (settings) => {
     expect(data.blockchainProof.revokedAt).toBeNull()
   })
 
-  test('answers a repeat alike', async () => {
+  test('gives a repeat the same answer', async () => {
     const publicId = await issue()
     for (const action of ['suspend', 'release'] as const) {
       const first = await change(action, publicId)
@@ -105,7 +105,7 @@ describeDatabases('suspending', (settings) => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('refuses a release that may not wait for the suspension in flight', async () => {
+  test('refuses a release that cannot wait for the suspension in flight', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -120,7 +120,7 @@ describeDatabases('suspending', (settings) => {
     expect((await change('release', publicId)).status).toBe(200)
   })
 
-  test('sees what another account did, and does not undo it', async () => {
+  test('respects what another account did', async () => {
     const publicId = await issue()
     const { documentHash } = (await change('suspend', publicId)).body.data
     const key = await addAccount(stack, 2)
@@ -171,7 +171,7 @@ describeDatabases('suspending', (settings) => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('suspends nothing that a thief released, and can revoke it', async () => {
+  test('suspends nothing that a thief released, but can revoke it', async () => {
     const { publicId, distrust } = await releasedByThief()
     await distrust()
     const from = sent()

@@ -71,7 +71,7 @@ const text = (value: string) => new TextEncoder().encode(value)
 const document = (fields: object = {}) =>
   encodeDocument(bound(fields) as Parameters<typeof encodeDocument>[0])
 
-test('verifies a document that another program sealed by the same formats', async () => {
+test('verifies a document that another program sealed', async () => {
   const { publicId } = await anchor(document())
   expect(await verdictOf(publicId)).toMatchObject({
     valid: true,
@@ -79,7 +79,7 @@ test('verifies a document that another program sealed by the same formats', asyn
   })
 })
 
-test('names the document that another one supersedes', async () => {
+test('names the document that it supersedes', async () => {
   const supersedes = `0x${'09af'.repeat(16)}`
   const { publicId } = await anchor(document({ supersedes }))
   const { valid, document: shown } = await verdictOf(publicId)
@@ -267,7 +267,7 @@ describe('after a theft', () => {
     return { hash, publicId: encodePublicId({ ...id, ...keys }) }
   }
 
-  test('judges what the thief issued, revoked and hid, before and after the repair', async () => {
+  test('judges what the thief issued, revoked and released, before and after the repair', async () => {
     await send('addAccount', [1, stolen, 3], stack.adminKey)
     await stack.provider.request({
       method: 'anvil_setBalance',
@@ -375,13 +375,13 @@ describe('an unavailable payload', () => {
     expect((await verdictOf(publicId)).status).toBe('valid')
   })
 
-  test("does not take another gateway's 410 as an erasure", async () => {
+  test("does not treat another gateway's 410 as an erasure", async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 410)
     await unverifiable(publicId, 'missing')
   })
 
-  test('reports a revocation all the same', async () => {
+  test('reports a revocation anyway', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
     await send('revoke', [1, toHex(hash) satisfies Hex, 1])

@@ -113,7 +113,7 @@ test.each<[string, (group: string) => string]>([
       return `${head}${other}${one}${group.slice(head.length + 2 * WORD)}`
     },
   ],
-])('no verdict follows from an answer to many that %s', async (_, change) => {
+])('gives no verdict from an answer to many that %s', async (_, change) => {
   let groups = 0
   stack.proxy.change = (method, result) => {
     if (!isGroup(method, result)) return result

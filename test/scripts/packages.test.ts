@@ -165,7 +165,7 @@ function nodes(): string[] {
   return found ? [process.execPath, found] : [process.execPath]
 }
 
-test('the same bytes are made in another folder', async () => {
+test('makes the same bytes in another folder', async () => {
   const again = await makePackages(join(consumer, 'again'))
   const filesOf = (all: Package[]) =>
     all.flatMap(({ folder }) =>
@@ -200,7 +200,7 @@ describe.skipIf(linters === undefined)('linted', () => {
   })
 })
 
-test('the library has three dependencies, and the command another copy of nothing', () => {
+test('the library has three dependencies, and the command adds no second copy of one', () => {
   expect(dependenciesOf('document-registry')).toHaveLength(3)
   expect(dependenciesOf('docreg')).toContain('document-registry')
   expect(manifestOf('docreg').dependencies['document-registry']).toBe(manifest.version)

@@ -289,7 +289,7 @@ describe.skipIf(modules === undefined)(
       expect(version).toBe(`${manifest.version}\n`)
     })
 
-    test('npm says that Node is too old, and so does what runs', async ({ skip }) => {
+    test('npm and the programs report that Node is too old', async ({ skip }) => {
       const [node, cli] = [await nodeOf(skip, TOO_OLD), await npmOf(skip, '10.9.4')]
       const installed = await inFolder(esm, `${node} ${cli} install --prefer-offline docreg`)
       expect(installed.stderr).toMatch(

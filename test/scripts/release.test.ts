@@ -56,12 +56,12 @@ describe('licences', () => {
     'node_modules/a/node_modules/@b/c': { version: '1.2.3', ...(license && { license }) },
   })
 
-  test('those of all dependencies and fonts are permissive', () => {
+  test('of all dependencies and fonts are permissive', () => {
     expect(refusedLicences({ ...installed, ...packsOfCertificates() })).toEqual([])
   })
 
   test.each(['MIT', '(MIT OR GPL-3.0-only)', 'GPL-3.0-only OR MIT AND ISC'])(
-    'args: allows %s',
+    'allows %s',
     (license) => expect(refusedLicences(licensed(license))).toEqual([]),
   )
 
@@ -82,7 +82,7 @@ describe('licences', () => {
     ])
   })
 
-  test('the file lists every package, and the text of each that is installed', () => {
+  test('the licence file lists every package, and the text of each that is installed', () => {
     const text = formatLicences('Packages', installed)
     for (const [path, { version, license }] of Object.entries(installed))
       expect(text).toContain(`${nameOf(path)} ${version}: ${license}\n`)
@@ -150,13 +150,13 @@ test('refuses a checkout with changes', async () => {
 
 const python = required(await pythonOfExamples())
 
-describe.runIf(IS_LONG)('two whole releases', () => {
+describe.runIf(IS_LONG)('two complete releases', () => {
   async function makeRelease(clone: string, umask: string): Promise<string> {
     await run('sh', ['-c', `umask ${umask} && npm run release`], { cwd: clone })
     return join(clone, 'dist', 'release')
   }
 
-  test('are the same to the byte, and complete', { timeout: 1_200_000 }, async () => {
+  test('are identical byte by byte, and complete', { timeout: 1_200_000 }, async () => {
     const first = cloneTo(join(dir, 'a'))
     const second = join(dir, 'somewhere', 'else, longer')
     await run('git', ['clone', '--quiet', first, second])
@@ -187,7 +187,7 @@ describe.runIf(IS_LONG)('two whole releases', () => {
   })
 
   test.skipIf(python === undefined)(
-    'the archive of the corpus is all that an implementation needs',
+    'the archive of the corpus has all that an implementation needs',
     async () => {
       const release = join(dir, 'a', 'dist', 'release')
       const [archive = ''] = readdirSync(release).filter((name) => name.includes('-corpus-'))

@@ -67,14 +67,14 @@ describe.each(nodes)('by %s', (node) => {
   })
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    '%s reaches the script, which decides what becomes of it',
+    'passes %s to the script, which decides what to do',
     async (signal) => {
       expect(await runAndSignal(node, signal)).toEqual(STOPPED)
     },
   )
 })
 
-test.runIf(outside)('a signal reaches a script that was faster than the runner', async () => {
+test.runIf(outside)('passes a signal to a script that was faster than the runner', async () => {
   const ended = await runAndSignal(outside ?? '', 'SIGTERM', ['--import', SLOW_AFTER_SPAWN])
   expect(ended).toEqual(STOPPED)
 })
@@ -107,7 +107,7 @@ function runAndSignal(node: string, signal: NodeJS.Signals, options?: string[]):
   return run(node, script, act, options)
 }
 
-test('the pinned Node becomes the script, so that kill -9 leaves nothing behind', async () => {
+test('the pinned Node replaces the script, so that kill -9 leaves nothing behind', async () => {
   let pid = 0
   const { output } = await run(
     process.execPath,

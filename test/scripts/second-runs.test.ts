@@ -44,7 +44,7 @@ const recorded = () =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('a run without failures is recorded, and nothing runs again', async () => {
+test('records a run without failures, and runs nothing again', async () => {
   expect(await judge([])).toMatchObject({ code: 0, stdout: '' })
   expect(recorded()).toEqual([
     {
@@ -55,7 +55,7 @@ test('a run without failures is recorded, and nothing runs again', async () => {
   ])
 })
 
-test('a failed file runs once more, alone, and is recorded', async () => {
+test('runs a failed file once more, alone, and records it', async () => {
   const { code, stdout } = await judge([STEADY, OTHER])
   expect(stdout).toContain(`run --no-file-parallelism ${STEADY} ${OTHER}`)
   expect(code).toBe(0)
@@ -76,7 +76,7 @@ test('a second run needed twice within 20 runs fails and names the file', async 
   expect(stdout).toMatch(new RegExp(`twice within 20 runs:\n${STEADY}\n$`))
 })
 
-test('what is 20 runs ago is forgotten', async () => {
+test('drops what is 20 runs old', async () => {
   expect(await judge([STEADY])).toMatchObject({ code: 0 })
   for (let i = 0; i < 19; i++) expect(await judge([])).toMatchObject({ code: 0 })
   expect(await judge([STEADY])).toMatchObject({ code: 0 })
@@ -95,7 +95,7 @@ test.each([
   expect(stdout).toMatch(new RegExp(`never run twice:\n${file}\n$`))
 })
 
-test('neither many failures nor an error outside of the tests get a second run', async () => {
+test('many failures, or an error outside of the tests, get no second run', async () => {
   const six = ['csv', 'docreg', 'kept-list', 'progress', 'registry', 'report']
   const many = await judge(six.map((name) => `test/apps/docreg/${name}.test.ts`))
   expect(many).toMatchObject({ code: 1, stdout: expect.stringContaining('more than 5 files') })

@@ -20,7 +20,7 @@ async function refusal(args: string[], env?: Record<string, string>): Promise<st
   return `${code} ${stderr}`
 }
 
-test('a link signs in at a running service at once, and once', async () => {
+test('a link signs in once, at a running service', async () => {
   const { stdout, stderr } = await desk(['invite', '--name', 'Front desk', '--role', 'clerk'])
   const [link = '', secret] = /^http:\/\/localhost:\d+\/desk#invitation=(\S+)\n$/.exec(stdout) ?? []
   expect(new URL(link).port).toBe(new URL(stack.url).port)
@@ -31,7 +31,7 @@ test('a link signs in at a running service at once, and once', async () => {
   expect((await useInvitation(stack, secret)).status).toBe(401)
 })
 
-test('takes a tenant and categories, and the address of the settings', async () => {
+test('accepts a tenant and categories, and uses the address of the settings', async () => {
   const { stdout } = await desk(
     [
       'invite',
@@ -67,7 +67,7 @@ test('names every bad option', async () => {
   expect(await refusal(bad)).toMatch(/^64 --name .*\n--tenant .*\n--category /)
 })
 
-test('adds nobody who could not be what they are', async () => {
+test('rejects an administrator limited to categories, and bad settings', async () => {
   const limited = ['invite', '--name', 'x', '--role', 'administrator', '--category', 'diploma']
   expect(await refusal(limited)).toMatch(/^2 .*scope admin/s)
   const valid = ['invite', '--name', 'x', '--role', 'clerk']

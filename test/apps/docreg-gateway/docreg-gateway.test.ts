@@ -79,7 +79,7 @@ describe.each<Case>([
     expect(ended.stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('is one JSON object with --json', async () => {
+  test('--json prints one JSON object', async () => {
     const ended = await gateway([...args, '--json'], env)
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code, stderr: '' })
     expect(JSON.parse(ended.stdout)).toEqual({
@@ -92,7 +92,7 @@ describe.each<Case>([
   })
 })
 
-test('with --json, start and what it leaves are one object each', async () => {
+test('start and the command that it ends with print one object each with --json', async () => {
   const [port, chainPort] = [await freePort(), await freePort()]
   const env = { PORT: `${port}`, CHAIN_PORT: `${chainPort}`, LOG_LEVEL: 'error' }
   const dataDir = join(folder, 'data')
@@ -142,14 +142,14 @@ describe('completion', () => {
     expect(await complete('keys', 'create', '--sc')).toMatch(/^--scope\t/m)
   })
 
-  test('the script for bash is one that bash can read', async () => {
+  test('bash can parse its completion script', async () => {
     const { code, stdout } = await gateway(['completion', 'bash'])
     expect(code).toBe(0)
     expect(await run('/bin/bash', ['-n'], { stdin: stdout })).toMatchObject({ code: 0, stderr: '' })
   })
 })
 
-test('npx runs it from a folder of the checkout, and start with its flags', async () => {
+test('npx runs it from a folder of the checkout; start passes its flags on', async () => {
   const bin = fileURLToPath(new URL('../../../scripts/docreg-gateway.mjs', import.meta.url))
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
   const told = await run(process.execPath, [bin, '--version'], { cwd: folder, env })

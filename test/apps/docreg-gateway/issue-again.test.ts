@@ -93,7 +93,7 @@ const statuses = () => Promise.all([old, ...alone, inBatch].map(statusOf))
 
 const issueAgain = (...args: string[]) => docregGateway(['issue-again', ...args], { env })
 
-test('issues the own documents and batches again, and not what the thief issued', async () => {
+test('issues its own documents and batches again, but not those of the thief', async () => {
   const distrusted = 'distrusted'
   expect(await statuses()).toEqual(['valid', ...Array(4).fill(distrusted)])
   await gateway.stop()

@@ -63,7 +63,7 @@ test('a rotated key ends after the overlap', async () => {
   expect(await statusWith(last)).toBe(VALID)
 })
 
-test('a key issues the allowed categories alone', async () => {
+test('a key issues only in its categories', async () => {
   const { out: key, id } = await keys(
     'create',
     '--scope',
@@ -81,7 +81,7 @@ test('a key issues the allowed categories alone', async () => {
   await expect.poll(async () => (await issue(key)).status).toBe(201)
 })
 
-test('change replaces the named settings alone', async () => {
+test('change replaces only the named settings', async () => {
   const { id } = await keys(
     'create',
     '--scope',
@@ -112,7 +112,7 @@ test('with --json, each command prints one object', async () => {
   expect(await json('revoke', next.id)).toEqual({ id: next.id, revoked: true })
 })
 
-test('refuses the scope of a module that is off', async () => {
+test('refuses the scope of a disabled module', async () => {
   const env = { DATA_DIR: stack.dataDir, MODULES: 'desk' }
   const { code, stderr } = await docregGateway(['keys', 'create', '--scope', 'webhooks'], { env })
   expect([code, stderr]).toEqual([64, expect.stringContaining('its module is off')])
@@ -138,7 +138,7 @@ describe('refusals', () => {
     expect((await run(...args)).stderr).toMatch(message)
   })
 
-  test('names a folder that is not there', async () => {
+  test('reports a missing folder', async () => {
     const env = { DATA_DIR: join(stack.dataDir, 'missing') }
     const { code, stderr } = await docregGateway(['keys', 'list'], { env })
     expect(code).not.toBe(0)

@@ -178,7 +178,7 @@ test('brings back every document, batch, publicId and status from chain, IPFS an
   expect(statusesOf({ documentHash: ofBatch[2].documentHash, root })).toEqual([0, 0])
 })
 
-test('names what no source has, refuses a folder in use and a chain that is lost too', async () => {
+test('names what no source has; refuses a folder in use and a chain that is lost too', async () => {
   const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
   const silent = await recover(elsewhere)
   expect(silent.stderr).toContain('a source of payloads does not answer: start the command again')
@@ -211,7 +211,7 @@ test('names what no source has, refuses a folder in use and a chain that is lost
   expect([other.code, again.code, foreign.code, nobody.code, local.code]).toEqual([1, 2, 2, 2, 2])
 })
 
-test('fsck finds nothing in it, and then each fault that is planted, and changes nothing', async () => {
+test('fsck accepts the folder, then finds each planted fault, and changes nothing', async () => {
   const fsck = () =>
     docregGateway(['fsck', '--json'], {
       env: { ...env, DATA_DIR: join(folder, 'b') },

@@ -102,7 +102,7 @@ describeDatabases('reindex', (settings) => {
     })
   })
 
-  test('keeps tenants and times, corrects statuses, and cursors go on', async () => {
+  test('keeps tenants and times, corrects statuses, and cursors stay valid', async () => {
     await issueSome()
     const { nextCursor } = (await call('?limit=1')).data
     await gateway.stop()
@@ -120,7 +120,7 @@ describeDatabases('reindex', (settings) => {
     ])
   })
 
-  test('keeps documents of a batch, and makes lost ones again from its manifest', async () => {
+  test('keeps documents of a batch, and restores lost ones from its manifest', async () => {
     const response = await fetch(`${gateway.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/x-ndjson' },
@@ -148,7 +148,7 @@ describeDatabases('reindex', (settings) => {
     ])
   })
 
-  test('rebuilds beside a gateway on PostgreSQL only, which goes on issuing', async () => {
+  test('rebuilds beside a running gateway on PostgreSQL only, which still issues', async () => {
     const [first] = await issueSome()
     if (env.DATABASE_URL === undefined) {
       const { stderr, code } = await reindex()

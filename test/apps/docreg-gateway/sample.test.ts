@@ -122,7 +122,7 @@ describe.skipIf(lacksPython)(
       expect(started.log).not.toContain(publicId)
     })
 
-    test('a made key serves for the sample too', async () => {
+    test('uses an existing key for the sample', async () => {
       const { API_KEY, ...others } = env
       env = others
       const { printed } = await start('terminal')

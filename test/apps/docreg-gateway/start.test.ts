@@ -205,7 +205,7 @@ function paste(command: string): Promise<string> {
   })
 }
 
-test('keeps what it answered through kill -9 of the group, also with Anvil', async () => {
+test('keeps acknowledged documents after kill -9 of the group, Anvil included', async () => {
   const issued: { publicId: string | undefined; proof: object }[] = []
   for (let i = 0; i < 3; i++) {
     start({ API_KEY: KEY })
@@ -225,7 +225,7 @@ test('keeps what it answered through kill -9 of the group, also with Anvil', asy
 test.each([
   { WAIT_SECONDS: '1', RPC_TIMEOUT_SECONDS: '60' },
   { WAIT_SECONDS: '60', RPC_TIMEOUT_SECONDS: '1' },
-])('Anvil hangs, every request is answered in time with %o', async (more) => {
+])('answers every request in time while Anvil hangs, with %o', async (more) => {
   await startHere(more)
   const { publicId = '' } = await issue()
   const statusOf = (path: string, body?: object, headers?: object) =>
@@ -264,7 +264,7 @@ test.each([
 })
 
 describe('stopping', () => {
-  test('a signal to the group, once or twice, stops the chain too, and loses nothing', async () => {
+  test('one or two signals to the group stop the chain too, and lose nothing', async () => {
     const signals = [['SIGINT'], ['SIGINT', 'SIGINT'], ['SIGHUP']] as const
     let publicId: string | undefined
     for (const [last, ...others] of signals) {
@@ -285,7 +285,7 @@ describe('stopping', () => {
     await expect.poll(chainAnswers).toBe(false)
   })
 
-  test('a client that never ends its request does not hold it up', async () => {
+  test('stops although a client never ends its request', async () => {
     const gateway = await startHere()
     const dribble = httpRequest(`${url}/v1/documents`, {
       method: 'POST',
@@ -320,7 +320,7 @@ test('prints no key, secret or publicId', async () => {
 })
 
 describe('beside a running service', () => {
-  test('a second start and a copy on its ports are refused, a copy on others is not noticed', async () => {
+  test('refuses a second start and a copy on the same ports; permits a copy on others', async () => {
     start({ API_KEY: KEY })
     const live = running
     await ready()
@@ -366,7 +366,7 @@ describe('beside a running service', () => {
   })
 })
 
-test('a data folder belongs to a registry, an issuer and a secret, not to an account', async () => {
+test('binds a data folder to a registry, an issuer and a secret, not to an account', async () => {
   const gateway = await startHere()
   const { publicId, registry = '' } = (await issueOnce()).data
   const key = randomKey()
@@ -399,7 +399,7 @@ test('a data folder belongs to a registry, an issuer and a secret, not to an acc
 })
 
 describe('cannot start', () => {
-  test('every bad variable is named', async () => {
+  test('names every bad variable', async () => {
     const { output, ended } = start({
       PORT: 'http',
       RPC_URL: 'ftp://node',

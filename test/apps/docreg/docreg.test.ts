@@ -46,13 +46,13 @@ describe('wrong usage', () => {
     expect(stderr).toContain('docreg help <command>')
   })
 
-  test('proposes the command that was meant', async () => {
+  test('suggests the command that was meant', async () => {
     const { code, stderr } = await docreg(['verfy'])
     expect(code).toBe(64)
     expect(stderr).toContain('Did you mean verify?')
   })
 
-  test('never repeats a publicId in the place of a command', async () => {
+  test('does not repeat a publicId that is given as a command', async () => {
     const { code, stdout, stderr } = await docreg([ID, '--json'])
     expect(code).toBe(64)
     expect(stdout + stderr).not.toContain(ID.slice(0, 10))
@@ -61,7 +61,7 @@ describe('wrong usage', () => {
     expect(second.stderr).not.toContain(ID.slice(0, 10))
   })
 
-  test('is JSON with --json', async () => {
+  test('prints JSON with --json', async () => {
     const { stdout } = await docreg(['verify', 'a', '--json', '--timeout', 'soon'])
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'usage' })
   })
@@ -79,7 +79,7 @@ describe('completion', () => {
     expect(options).toMatch(/^--issuer-domain\t/m)
   })
 
-  test('the script for bash is one that bash can read', async () => {
+  test('bash can parse its completion script', async () => {
     const { code, stdout } = await docreg(['completion', 'bash'])
     expect(code).toBe(0)
     expect(await run('/bin/bash', ['-n'], { stdin: stdout })).toMatchObject({ code: 0, stderr: '' })
@@ -109,7 +109,7 @@ describe('configuration', () => {
     return { code, registry: /trust, (\S+)$/.exec(warning)?.[1] }
   }
 
-  test("reads docreg.config.json of the user's own folder, and names it", async () => {
+  test("reads docreg.config.json of the user's folder, and names it", async () => {
     config({ rpc: [UNREACHABLE], registry: registryOf('1') })
     expect(await asked([])).toMatchObject({ code: 2, registry: registryOf('1') })
     const { stderr } = await docreg(['verify', '-'], { stdin: ID, cwd: dir, env: unnamed() })
@@ -133,7 +133,7 @@ describe('configuration', () => {
   })
 
   test.each(['docreg.config.json', 'data/docreg.config.json'])(
-    'a folder that somebody else filled gets no key and chooses no registry: %s',
+    'a folder of another user gets no key and sets no registry: %s',
     async (name) => {
       const seen: unknown[] = []
       const server = await serveHttp((request, response) => {
@@ -169,7 +169,7 @@ describe('configuration', () => {
     },
   )
 
-  test('a checkout reads what npm start left in its own data folder', () => {
+  test('reads in a checkout what npm start wrote to its data folder', () => {
     const checkout = join(dir, 'checkout')
     const left = config({}, 'checkout/data/docreg.config.json')
     const at = (cwd: string) => findConfigFile(undefined, { env: {}, home: dir, cwd, checkout })

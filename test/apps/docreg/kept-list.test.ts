@@ -80,7 +80,7 @@ test('recounts every batch of a list from its manifest', async () => {
   expect(code).toBe(0)
 })
 
-test('a kept list proves itself complete at a node without old events', async () => {
+test('proves a stored list complete with a node without old events', async () => {
   const kept = await recounted(2)
   const file = fileOf('kept', kept.stdout)
   await prune()
@@ -94,7 +94,7 @@ test('a kept list proves itself complete at a node without old events', async ()
   expect(proven.stdout).toContain('COMPLETE: 2 of 2 documents, 1 of 1 batches')
 })
 
-test('a node that silently drops events makes the list incomplete, with advice', async () => {
+test('reports an incomplete list, with advice, when a node drops events', async () => {
   node.fault = ({ method }) =>
     method === 'eth_getLogs'
       ? { kind: 'garbage', text: '{"jsonrpc":"2.0","id":1,"result":[]}' }

@@ -28,7 +28,7 @@ test('draws the whole bar on a terminal that reports no width', () => {
   expect(stream.written.join('')).toMatch(/5 s left$/)
 })
 
-test('the rate is that of the last seconds', () => {
+test('computes the rate from the last seconds', () => {
   const stream = screen(true)
   let now = 0
   const bar = createProgress(stream, 'Issuing', 10_000, () => now)
@@ -39,7 +39,7 @@ test('the rate is that of the last seconds', () => {
   expect(stream.written.at(-1)).toContain('1.0/s')
 })
 
-test('writes a line from time to time where there is no terminal', () => {
+test('writes a line at intervals without a terminal', () => {
   const stream = screen(false)
   let now = 0
   const bar = createProgress(stream, 'Issuing', 100, () => now)
@@ -49,7 +49,7 @@ test('writes a line from time to time where there is no terminal', () => {
   expect(stream.written.join('')).not.toContain('\x1b')
 })
 
-test('shows counts where the total is unknown', () => {
+test('shows counts when the total is unknown', () => {
   expect(lineOf('Reading', 7, undefined, 0)).toBe('Reading  7')
 })
 

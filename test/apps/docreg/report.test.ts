@@ -50,12 +50,12 @@ const dated = (status: VerdictStatus) =>
 const linesOf = (verdict: Verdict, network: 'test' | 'live', warnings: string[] = []) =>
   report({ verdict, network, warnings }, (_, text) => text).split('\n')
 
-test('prints the words of the banner', () => {
+test('prints the text of the banner', () => {
   expect(TEST_NETWORK).toBe('Test network, or one not known to carry real documents')
 })
 
 describe.each(STATUSES)('%s', (status) => {
-  test('on a test network, the banner follows the verdict', () => {
+  test('prints the banner of a test network after the verdict', () => {
     const [verdict, banner] = linesOf(verdictOf(status), 'test')
     expect(verdict).toMatch(/^(VALID|NOT VALID|COULD NOT CHECK): /)
     expect(banner).toBe(TEST_NETWORK)
@@ -66,7 +66,7 @@ describe.each(STATUSES)('%s', (status) => {
     expect(lines.join('\n')).not.toMatch(/test/i)
   })
 
-  test('a date in the future follows, above block and warnings', () => {
+  test('prints a date in the future before block and warnings', () => {
     const future = 'This document is dated in the future: 1 March 2999'
     const asOf = { blockNumber: 7, blockHash: null, blockTime: 1_800_000_000 }
     const verdict = { ...dated(status), asOf }
@@ -81,7 +81,7 @@ describe.each(STATUSES)('%s', (status) => {
   })
 })
 
-test('does not mention a date that has come', () => {
+test('omits a date that has passed', () => {
   const checks = [{ check: 'dating', outcome: 'pass', code: 'not_in_future' } as const]
   const lines = linesOf({ ...dated('valid'), checks }, 'live')
   expect(lines.join('\n')).not.toContain('dated in the future')
@@ -95,7 +95,7 @@ test('names the document that this one supersedes', () => {
   expect(linesOf(verdict, 'live').join('\n')).not.toContain('supersedes')
 })
 
-test('on a terminal, the notices stand out', () => {
+test('highlights the notices on a terminal', () => {
   const painted = report(
     { verdict: dated('valid'), network: 'test', warnings: [] },
     (colour, text) => `<${colour}>${text}</${colour}>`,
@@ -174,13 +174,13 @@ describe('the details of a record', () => {
     expect(shown('released', released)).toBe('2027-01-15 08:08:20 UTC')
   })
 
-  test('shows the batch that it is in', () => {
+  test('shows the batch of the document', () => {
     const root: Hex = `0x${'4'.repeat(64)}`
     expect(shown('batchRoot', { batchRoot: root })).toBe(root)
     expect(shown('batchRoot', {})).toBeUndefined()
   })
 
-  test('shows the revoker, if that is another account', () => {
+  test('shows the revoker when it is another account', () => {
     const proof = { reason: 'keyCompromise', revokedAt: AT, revoker: revoking }
     expect(shown('revoked', proof)).toContain('reason keyCompromise')
     expect(shown('by account', proof)).toBe(
@@ -254,7 +254,7 @@ describe('the details of a record', () => {
     ])
   })
 
-  test('without a domain, says that the issuer calls itself by its name', () => {
+  test('says without a domain that the name of the issuer is unconfirmed', () => {
     const lines = judged('valid', identity('unknown', 'no_domain'))
     expect(lines.join('\n')).toContain('calls itself Office, not confirmed by any domain')
     expect(lines.join('\n')).not.toContain('✓')
@@ -275,7 +275,7 @@ describe('the details of a record', () => {
     expect(first).toBe(`<${colour}><bold>${headline}`)
   })
 
-  test('a date in the future is not green', () => {
+  test('does not show a date in the future in green', () => {
     const { checks, ...verdict } = dated('valid')
     const linked = { ...verdict, checks: [...checks, identity('pass', 'linked')] }
     const paint = (name: string, text: string) => `<${name}>${text}`
@@ -291,7 +291,7 @@ describe('the details of a record', () => {
     expect(lines).toMatch(/module_2 .*\n.*module_10/)
   })
 
-  test('puts a denial right below the verdict', () => {
+  test('prints a denial directly below the verdict', () => {
     expect(judged('valid', identity('fail', 'denied'))[1]).toBe(DENIED)
     expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(ACCOUNT_NOT_LISTED)
   })
@@ -302,12 +302,12 @@ describe('the details of a record', () => {
     )
   })
 
-  test('puts a revocation that was set aside right below the verdict', () => {
+  test('prints an ignored revocation directly below the verdict', () => {
     expect(recorded({ setAside: true })[1]).toBe(SET_ASIDE)
   })
 })
 
-test('shows the fields of a presentation and nothing else', () => {
+test('shows only the fields of a presentation', () => {
   const { document, ...judged } = verdictOf('valid')
   const disclosed = { category: 'diploma', metadata: { '\u001b[2J': 'A' } }
   const linesFor = (part: PresentationVerdict['disclosed']) =>

@@ -12,7 +12,7 @@ const PROTOCOL = 'openid4vp-v1-unsigned'
 const VCT = 'https://testville.example/v1/types/birth_certificate'
 
 describe('the request to wallets', () => {
-  test('asks for whose, what and when, or for the fields in the address', () => {
+  test('names issuer, type and date, or the fields in the address', () => {
     expect(readWanted('?vct=a&vct=b')).toEqual({
       types: ['a', 'b'],
       fields: ['subjectName', 'category', 'issuedAt'],
@@ -63,7 +63,7 @@ describe('the answer of a wallet', () => {
     { protocol: PROTOCOL, data: 'text' },
     { protocol: PROTOCOL, data: { error: 'invalid_request' } },
     { protocol: PROTOCOL, data: { error: 'x', vp_token: { document: ['x~'] } } },
-  ])('shows nothing: %j', (bad) => {
+  ])('is rejected as empty: %j', (bad) => {
     expect(() => readAnswer(bad)).toThrow(expect.objectContaining({ problem: 'wallet' }))
   })
 
@@ -78,7 +78,7 @@ describe('the answer of a wallet', () => {
     answer({ document: ['x~', 'y~'] }),
     answer({ document: [{}] }),
     answer({ document: [['x~']] }),
-  ])('is another one than asked for: %j', (bad) => {
+  ])('is rejected as another credential: %j', (bad) => {
     expect(() => readAnswer(bad)).toThrow(expect.objectContaining({ problem: 'credential' }))
   })
 })
@@ -89,7 +89,7 @@ type Asked = { digital: { requests: { protocol: string; data: Record<string, unk
 type Manner = 'decline' | 'shows' | { wrong: JwsParts } | { answers: unknown }
 
 /** The browser's own API with its virtual wallet, which answers what the test has signed. */
-describeInBrowser('a credential that the page asks a wallet for', () => {
+describeInBrowser('a credential that the page requests from a wallet', () => {
   let world: World
   let pages: PageServer
   let browser: Browser
@@ -202,7 +202,7 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     { wrong: { payload: { nonce: 'that-of-another-request' } }, code: 'holder_invalid' },
     { wrong: { payload: { aud: 'origin:https://other.example' } }, code: 'holder_invalid' },
     { wrong: { by: 'stranger' }, code: 'holder_invalid' },
-  ] as const)('is not genuine when it was shown otherwise: %j', async ({ code, wrong }) => {
+  ] as const)('is not genuine when made for another request: %j', async ({ code, wrong }) => {
     const opened = await ask({ wrong })
     expect(await verdictOf(opened)).toEqual(['tampered', code])
     await opened.page.reload()
@@ -220,19 +220,19 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     { manner: 'decline', says: 'No wallet has shown a credential.' },
     { manner: { answers: { error: 'access_denied' } }, says: 'No wallet has shown a credential.' },
     { manner: { answers: { vp_token: { document: ['x'] } } }, says: 'not a credential' },
-  ] as const)('says that there is none: %j', async ({ manner, says }) => {
+  ] as const)('reports that the wallet has none: %j', async ({ manner, says }) => {
     const { page } = await ask(manner)
     await expect.poll(() => page.locator('#problem').textContent()).toContain(says)
     expect(await page.locator('.verdict').count()).toBe(0)
   })
 
-  test('nobody is asked unless the address names a type', async () => {
+  test('sends no request unless the address names a type', async () => {
     const { page } = await open('shows', { query: '' })
     await page.locator('.ask .ways label').waitFor()
     expect(await button(page).count()).toBe(0)
   })
 
-  test('nobody is asked where the browser cannot', async () => {
+  test('sends no request in a browser without support', async () => {
     const { page } = await open('shows')
     await button(page).waitFor()
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'DigitalCredential'))
@@ -245,7 +245,7 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     { locale: 'en', colorScheme: 'light', width: 390 },
     { locale: 'ar', colorScheme: 'dark', width: 320 },
     { locale: 'de', colorScheme: 'light', width: 1_000 },
-  ] as const)('everybody can ask: %j', async ({ width, ...options }) => {
+  ] as const)('is accessible: %j', async ({ width, ...options }) => {
     const { page } = await open('shows', { ...options, viewport: { width, height: 900 } })
     await page.locator('.ask .ways button').last().waitFor()
     await takePicture(page, `ask-wallet-${options.locale}`)

@@ -15,7 +15,7 @@ import { transact } from '../../support/transact.ts'
 import { give } from './give-file.ts'
 import { qrVideo } from './qr-video.ts'
 
-describeInBrowser('the page, from elsewhere and from other things than links', () => {
+describeInBrowser('the page on other hosts, and with other input than links', () => {
   let stack: Stack
   let pages: PageServer
   let browser: Browser
@@ -69,7 +69,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     await verdict('valid')
   })
 
-  test('works from disk, with a registry and node that the reader names', async () => {
+  test('works from disk, with a registry and node from the reader', async () => {
     const file = pathToFileURL(join(dir, 'verify.html')).href
     build('--out', join(dir, 'verify.html'))
     await page.goto(`${file}#publicId=${publicId}&registry=${stack.registry}`)
@@ -88,7 +88,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(await page.getByLabel('Nodes of the blockchain').inputValue()).toBe(stack.chainUrl)
   })
 
-  test('works from disk, as built with a configuration or saved from a gateway', async () => {
+  test('works from disk, with its build configuration or saved from a gateway', async () => {
     const built = join(dir, 'built.html')
     const { registry, rpc, ipfs } = config()
     build('--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join(), '--out', built)
@@ -130,7 +130,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(said).toContain('does not trust it')
   })
 
-  test('reads a link that was changed on its way, and says nothing about a registry', async () => {
+  test('reads a link that was altered in transit, without naming a registry', async () => {
     const fragment = `publicId=${publicId}&registry=${stack.registry}`
     for (const link of [
       `verify#${fragment}?utm_source=mail`,
@@ -149,7 +149,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     }
   })
 
-  test('reads a broken link that is pasted, and asks which of two documents', async () => {
+  test('reads a broken link that is pasted, and asks which of two documents is meant', async () => {
     const link = `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`
     for (const end of ['\n', '=\n', '\u00ad']) {
       await page.goto(`${stack.url}/verify`)
@@ -257,7 +257,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     }
   })
 
-  test('says in six languages that a browser cannot read the page', async () => {
+  test('says in six languages that a browser is too old for the page', async () => {
     const built = Buffer.from((await stack.request('/verify')).body).toString()
     // As a browser sees a syntax that it does not know.
     const html = built
@@ -287,7 +287,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(await page.locator('video').count()).toBe(0)
   })
 
-  test('reports a camera that is not allowed', async () => {
+  test('reports that the camera is not allowed', async () => {
     const strict = await browser.newContext({ locale: 'en', permissions: [] })
     page = await strict.newPage()
     await page.addInitScript(() => {

@@ -88,7 +88,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.share').count()).toBe(0)
   }
 
-  test('is made from a valid document, opened by its link, and again by a reload', async () => {
+  test('is made from a valid document, from its link and again after a reload', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await make()
     await page.goto(await link())
@@ -110,7 +110,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('is read from a dropped file, with all content sources gone', async () => {
+  test('is read from a dropped file, when no content source answers', async () => {
     const { name, text } = await excerpt()
     expect(name).toMatch(/^excerpt-[0-9a-f]{8}\.json$/)
     world.content = 'missing'
@@ -143,7 +143,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('holds nothing that was not chosen, and no key', async () => {
+  test('holds only the chosen fields, and no key', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     const { documentKey } = decodePublicId(publicId)
     await open(publicId)
@@ -175,7 +175,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([])
   })
 
-  test('disappears with another tick, and is not made without one', async () => {
+  test('disappears when a choice changes, and is not made without a choice', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await make()
     await page.getByRole('checkbox', { name: 'Identifier' }).check()
@@ -194,7 +194,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(said).toContain('does not make you anonymous')
   })
 
-  test('only a valid document can be shared in part', async () => {
+  test('is offered only for a valid document', async () => {
     const { publicId, hash } = await world.issue(DIPLOMA)
     await world.revoke(hash)
     await page.goto(`${pages.host(world.config)}#${publicId}`)
@@ -202,7 +202,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.share').count()).toBe(0)
   })
 
-  test('is checked with the nodes of now: revoked after it was made', async () => {
+  test('is checked with the current nodes: revoked after it was made', async () => {
     const { publicId, hash } = await world.issue(DIPLOMA)
     await open(publicId)
     await make()
@@ -213,7 +213,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('without the name, the verdict names nobody', async () => {
+  test('names nobody in the verdict when the name is not shown', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await page.getByText('Share only some fields').click()
     await page.getByRole('checkbox', { name: 'grade' }).check()
@@ -230,7 +230,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(said).not.toContain('without end')
   })
 
-  test('is not genuine with other fields than the document, and shows none', async () => {
+  test('is not genuine with fields of another document, and shows none', async () => {
     const { text } = await excerpt()
     const good: Presentation = parsePresentation(text)
     const forged = Buffer.from(
@@ -243,7 +243,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.document').count()).toBe(0)
   })
 
-  test('is judged by the page’s own registry, and names the other', async () => {
+  test('is judged by the registry of the page, and names the other one', async () => {
     const { text } = await excerpt()
     const registry = `eip155:1:0x${'a'.repeat(40)}`
     const good = parsePresentation(text)
@@ -273,7 +273,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.verdict').count()).toBe(0)
   })
 
-  test('a link that cannot be read ends the check before it', async () => {
+  test('a link that cannot be read stops the check', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     world.node = 'hangs'
     const address = pages.host(world.config)
@@ -288,7 +288,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('#problem').textContent()).toContain('not an excerpt')
   })
 
-  test('without a node, is neutral and dated if it has a state proof', async () => {
+  test('is neutral and dated without a node if it has a state proof', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     await open(publicId)
     await make()

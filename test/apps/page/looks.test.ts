@@ -325,7 +325,7 @@ describeInBrowser('how the page looks', () => {
     }
   })
 
-  test('every language can be chosen, and the choice is kept', async () => {
+  test('every language can be chosen, and the choice is saved', async () => {
     const page = await browser.newPage({
       locale: 'pt-BR',
       viewport: { width: 320, height: 800 },
@@ -358,7 +358,7 @@ describeInBrowser('how the page looks', () => {
     await page.close()
   })
 
-  test('works by keyboard, and without motion on request', async () => {
+  test('works by keyboard, and without animation on request', async () => {
     const page = await browser.newPage({
       locale: 'en',
       reducedMotion: 'reduce',

@@ -33,7 +33,7 @@ const HOSTILE = [
   '<a href="https://forger.example" target=_top>Valid</a>',
 ]
 
-describeInBrowser('the page, as the gateway serves it', () => {
+describeInBrowser('the page, served by the gateway', () => {
   let stack: Stack
   let browser: Browser
   let context: BrowserContext
@@ -104,7 +104,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(await page.locator('[role=status]').nth(1).textContent()).toContain(UNCONFIRMED)
   })
 
-  test('secrets never leave the browser nor a trace in it', async () => {
+  test('secrets do not leave the browser and leave no trace in it', async () => {
     const { publicId, verifyUrl } = await issue()
     const { hash, documentKey } = decodePublicId(publicId)
     await page.goto(verifyUrl)
@@ -190,7 +190,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     }
   })
 
-  test('refuses a text that is not the code of a document', async () => {
+  test('refuses text that is not the code of a document', async () => {
     await page.goto(`${stack.url}/verify`)
     const input = page.getByLabel('Code or link')
     for (const [text, problem] of [
@@ -208,7 +208,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(requests.some((request) => request.url().endsWith('/rpc'))).toBe(false)
   })
 
-  test('shows each check as it completes, over a slow line too', async () => {
+  test('shows each check as it completes, also on a slow connection', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -296,7 +296,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
       expect(await control.isVisible()).toBe(false)
   })
 
-  test('has a strict policy by hash, and few bytes', async () => {
+  test('has a strict policy by hash, and is small', async () => {
     const response = await page.goto(`${stack.url}/verify`)
     const headers = (await response?.allHeaders()) ?? {}
     const policy = headers['content-security-policy'] ?? ''
@@ -319,7 +319,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(requests.length).toBe(1)
   })
 
-  test("the reader's nodes must agree, and are remembered", async () => {
+  test("the reader's nodes must agree, and are saved", async () => {
     const { verifyUrl } = await issue()
     await page.goto(verifyUrl)
     await verdict('valid')

@@ -72,7 +72,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     },
   )
 
-  test('the page that is opened from the code does not learn where it came from', async () => {
+  test('the page opened from the code gets no referrer', async () => {
     const page = await browser.newPage()
     await page.goto(`${stack.url}/qr/${publicId}`)
     await page.getByRole('link', { name: 'Check the document' }).click()
@@ -95,7 +95,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
   })
 
   test.each(['/verfy', '/verify/', '/Verify', `/verify/${'x'.repeat(40)}`, '/v1/nothing'])(
-    'a mistyped address leads a browser on, and a program gets an error: %s',
+    'a mistyped address helps a browser, and gives a program an error: %s',
     async (path) => {
       const page = await browser.newPage()
       const response = await page.goto(stack.url + path)
@@ -116,7 +116,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     },
   )
 
-  test('a mistyped address of a QR code leads a browser on, and is an error for a program', async () => {
+  test('a mistyped address of a QR code helps a browser, and gives a program an error', async () => {
     const page = await browser.newPage()
     const path = '/qr/1-2-mistyped'
     expect((await page.goto(stack.url + path))?.status()).toBe(404)
@@ -127,7 +127,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     expect(await answer.json()).toMatchObject({ error: { code: 'bad_public_id' } })
   })
 
-  test('the reference has every operation, and loads nothing else', async () => {
+  test('the reference has every operation, and loads no other resource', async () => {
     const page = await browser.newPage()
     const requested: string[] = []
     page.on('request', (request) => requested.push(request.url()))
@@ -154,7 +154,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await page.close()
   })
 
-  test.each(LOOKS)('all are accessible: $width, $colorScheme', async ({ width, colorScheme }) => {
+  test.each(LOOKS)('are accessible: $width, $colorScheme', async ({ width, colorScheme }) => {
     const context = await browser.newContext({
       viewport: { width, height: 800 },
       colorScheme,

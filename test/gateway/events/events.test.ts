@@ -3,7 +3,7 @@ import { pruneEvents } from '#events/events.ts'
 
 const DAY_MS = 86_400_000
 
-test('deletes slice after slice what is older, and goes on after an error', async () => {
+test('deletes old events in slices, and continues after an error', async () => {
   const before: number[] = []
   const warnings: string[] = []
   const log = { debug() {}, info() {}, warn: (event: string) => warnings.push(event), error() {} }

@@ -37,7 +37,7 @@ test('a client behind a trusted proxy has a quota of its own', async () => {
   expect(first).not.toBe(429)
 })
 
-test('a page gets its header fields too', async () => {
+test('a page can read its headers', async () => {
   const { headers } = await stack.request('/verify', {
     headers: { 'x-forwarded-for': '203.0.113.3' },
   })
@@ -45,7 +45,7 @@ test('a page gets its header fields too', async () => {
   expect(headers.get('ratelimit')).toMatch(/^"address";r=[01];t=1$/)
 })
 
-test('the metrics count refusals by their limit, and name nobody', async () => {
+test('the metrics count refusals by limit, and name nobody', async () => {
   const refusals = async () => {
     // Scrapes within a second share a rendering.
     await sleep(1_050)

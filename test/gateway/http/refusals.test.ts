@@ -54,7 +54,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     ['an empty key', 'Bearer '],
     ['the key twice', `Bearer ${API_KEY}, Bearer ${API_KEY}`],
     ['half of the key', `Bearer ${API_KEY.slice(0, -1)}`],
-  ])('%s', async (_, authorization) => {
+  ])('answers 401 for %s', async (_, authorization) => {
     const { status, headers, body } = await send(authorization)
     expect(status).toBe(401)
     expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
@@ -77,7 +77,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     expect(body.error.code).toBe('forbidden')
   })
 
-  test('accepts a key with just the scope', async () => {
+  test('accepts a key with only the scope', async () => {
     const { status } = await send(`Bearer ${stack.key([scope])}`)
     expect(status).toBe(method === 'POST' ? 201 : 200)
   })
@@ -128,7 +128,7 @@ test('refuses names that RFC 9901 reserves', async () => {
   ])
 })
 
-test('refuses supersedes, which a client may not send', async () => {
+test('refuses a supersedes in the body', async () => {
   const supersedes = `0x${'09af'.repeat(16)}`
   const { status, body } = await stack.issue({ ...ADA, supersedes })
   expect(status).toBe(422)
@@ -141,13 +141,13 @@ test.each<[string, object]>([
   ['toString', { a: { toString: '7' } }],
   ['valueOf', { a: { valueOf: [], toString: null } }],
   ['toJSON', { a: { toJSON: { toJSON: 1 } } }],
-])('metadata with an object named %s is a bad field', async (_, metadata) => {
+])('reports metadata with an object named %s as a bad field', async (_, metadata) => {
   const { status, body } = await stack.issue({ ...ADA, metadata })
   expect(status).toBe(422)
   expect(body.error.details).toEqual([{ field: 'metadata.a', message: 'must be a string' }])
 })
 
-test('bounds the names of bad entries, of which there may be hundreds', async () => {
+test('limits the names of bad entries in an answer', async () => {
   const metadata = Object.fromEntries(
     Array.from({ length: 500 }, (_, i) => [`${i}😀`.repeat(4), 1]),
   )
@@ -199,16 +199,13 @@ describe('rules of the API on top of the format', () => {
     },
   )
 
-  test.each(['李', '7', '?', '€', '👑', ' é '])(
-    'args: accepts the name %j',
-    async (subjectName) => {
-      const { status, body } = await stack.issue({ ...ADA, subjectName })
-      expect(status).toBe(201)
-      expect(body.data.subjectName).toBe(subjectName)
-    },
-  )
+  test.each(['李', '7', '?', '€', '👑', ' é '])('accepts the name %j', async (subjectName) => {
+    const { status, body } = await stack.issue({ ...ADA, subjectName })
+    expect(status).toBe(201)
+    expect(body.data.subjectName).toBe(subjectName)
+  })
 
-  test('args: accepts a date 366 days ahead, and not 368', async () => {
+  test('accepts a date 366 days ahead, but not 368', async () => {
     const last = await stack.issue({ ...ADA, issuedAt: daysAhead(366) })
     expect(last.status).toBe(201)
     // One day more could be the last good one by the time that it arrives.
@@ -217,7 +214,7 @@ describe('rules of the API on top of the format', () => {
     expect(late.body.error.details).toEqual([{ field: 'issuedAt', message: expect.any(String) }])
   })
 
-  test('args: the last good date follows the day in UTC', () => {
+  test('the latest allowed date follows the day in UTC', () => {
     const fields = (issuedAt: string) => ({ ...ADA, issuedAt })
     const first = Date.parse('2026-11-21T00:00:00Z')
     for (const now of [first, first + 86_399_999]) {
@@ -278,7 +275,7 @@ describe('bodies', () => {
     expect(answer.body.error.code).toBe(code)
   })
 
-  test('args: accepts exactly 64 KiB', async () => {
+  test('accepts exactly 64 KiB', async () => {
     const text = JSON.stringify(ADA)
     const answer = await post(text + ' '.repeat(64 * 1024 - text.length))
     expect(answer.status).toBe(201)
@@ -306,7 +303,7 @@ describe('bodies', () => {
     ['runs', 'application/x-ndjson', () => [ADA, ADA], 202],
     ['revocations', 'application/x-ndjson', (publicId: string) => [{ publicId }], 200],
     ['revocations', 'application/json', (publicId: string) => [[{ publicId }]], 200],
-  ])('args: leaves out byte order marks: %s %s', async (path, type, of, status) => {
+  ])('ignores byte order marks: %s %s', async (path, type, of, status) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const sent = of(publicId)
     const answer = await fetch(`${stack.url}/v1/${path}`, {
@@ -321,7 +318,7 @@ describe('bodies', () => {
     )
   })
 
-  test('args: accepts application/json; charset=utf-8', async () => {
+  test('accepts application/json; charset=utf-8', async () => {
     const answer = await post(JSON.stringify(ADA), {
       'content-type': 'application/json; charset=UTF-8',
     })

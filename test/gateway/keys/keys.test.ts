@@ -42,7 +42,7 @@ test('stores the settings of a key and the digest of its secret', async () => {
   })
 })
 
-test('leaves out settings that were not given', async () => {
+test('omits settings that were not given', async () => {
   const { key } = await keys.create(SETTINGS)
   expect(await keys.list()).toEqual([
     { ...SETTINGS, id: key.id, digest: key.digest, createdAt: at(NOW) },
@@ -69,7 +69,7 @@ test('rotation makes a key of the same tenant and settings, and ends the old one
   })
 })
 
-test('the overlap never prolongs a key', async () => {
+test('the overlap never extends a key', async () => {
   const expiresAt = at(NOW + 1_000)
   const { key: old } = await keys.create({ ...SETTINGS, expiresAt })
   await keys.rotate(old.id, { overlapSeconds: 3_600 })
@@ -86,7 +86,7 @@ test('rotates a key once', async () => {
   expect(await keys.list()).toHaveLength(2)
 })
 
-test('nothing prolongs or revives a key that was rotated', async () => {
+test('nothing extends or restores a rotated key', async () => {
   const { key: old } = await keys.create(SETTINGS)
   const { old: ended } = await keys.rotate(old.id, { overlapSeconds: 60 })
   const refused = { code: 'bad_fields', field: 'expiresAt' }
@@ -101,7 +101,7 @@ test('nothing prolongs or revives a key that was rotated', async () => {
   expect(await find(old.id)).toMatchObject({ label: 'Ended', expiresAt: at(NOW + 1) })
 })
 
-test('changes only what is named, and null removes a setting', async () => {
+test('changes only what is named; null removes a setting', async () => {
   const { key } = await keys.create(FULL)
   const changed = await keys.change(key.id, { label: null, scopes: ['verify'], expiresAt: null })
   const { label: _, expiresAt: __, ...rest } = key
@@ -124,14 +124,14 @@ test('reports an unknown key', async () => {
   await expect(keys.revoke('nobody')).rejects.toMatchObject(unknown)
 })
 
-test('a revoked key is gone', async () => {
+test('a revoked key is removed', async () => {
   const { key } = await keys.create(SETTINGS)
   await keys.revoke(key.id)
   expect(await keys.list()).toEqual([])
   await expect(keys.revoke(key.id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('adopts a secret once, and replaces the one before it', async () => {
+test('imports a secret once, and replaces the one before it', async () => {
   await keys.adopt('environment', 'first', SETTINGS)
   await keys.change('environment', { label: 'kept' })
   await keys.adopt('environment', 'first', SETTINGS)

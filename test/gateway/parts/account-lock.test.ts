@@ -35,13 +35,13 @@ test('locks the same account on another chain, and another account', async () =>
   await lock({ address: randomKey().slice(0, 42) })
 })
 
-test('gives the account free', async () => {
+test('releases the account', async () => {
   const release = await lock()
   await release()
   await lock()
 })
 
-test('locks nothing where a name would outlive a process that is killed', async () => {
+test('locks nothing where a lock would outlive a killed process', async () => {
   const id = { registry, address, genesis }
   await Promise.all([lockAccount(id, 'darwin'), lockAccount(id, 'darwin')])
 })

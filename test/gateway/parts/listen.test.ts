@@ -132,7 +132,7 @@ describe('large requests and answers', () => {
   })
   afterAll(() => Promise.all([large, strict].map((one) => one.stop(async () => {}))))
 
-  test('an upload may take the longer the more of it has come', async () => {
+  test('the time for an upload grows with what has arrived', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n')
     socket.write('Content-Length: 400000\r\n\r\n')
@@ -146,7 +146,7 @@ describe('large requests and answers', () => {
     expect(performance.now() - started).toBeGreaterThan(2 * windowMs)
   })
 
-  test('an upload is cut off after its time, however steadily its bytes come', async () => {
+  test('cuts off an upload after its time, however steadily its bytes come', async () => {
     const { socket, received, closed } = await open(strict.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n')
     const started = performance.now()
@@ -159,7 +159,7 @@ describe('large requests and answers', () => {
   test.each([
     ['', ''],
     [', whatever is asked meanwhile', 'GET /none HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('an answer is cut off after its time, however steadily it is read%s', async (_, more) => {
+  ])('cuts off an answer after its time, however steadily it is read%s', async (_, more) => {
     const before = cancelled
     const socket = connect({
       port: strict.port,
@@ -183,7 +183,7 @@ describe('large requests and answers', () => {
     }
   })
 
-  test('an upload that stalls after a good start is cut off', async () => {
+  test('cuts off an upload that stalls after a good start', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n')
     socket.write(Buffer.alloc(200_000))
@@ -192,12 +192,12 @@ describe('large requests and answers', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('a client may wait for its answer for longer than it may stall', async () => {
+  test('a client may wait for its answer longer than it may stall', async () => {
     const response = await fetch(`http://127.0.0.1:${large.port}/late`)
     expect(await response.text()).toBe('done')
   })
 
-  test('a client that does not read a stream is cut off, and the stream ended', async () => {
+  test('cuts off a client that does not read a stream, and ends the stream', async () => {
     const before = cancelled
     const { socket, closed } = await open(large.port)
     socket.pause()
@@ -207,7 +207,7 @@ describe('large requests and answers', () => {
     await closed
   })
 
-  test('a client that does not read an answer in one piece is cut off', async () => {
+  test('cuts off a client that does not read an answer in one piece', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.pause()
     socket.write('GET /whole HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -260,7 +260,7 @@ describe('floods', () => {
     expect(await isHealthy()).toBe(true)
   })
 
-  test('a body that is announced as too long is not read', async () => {
+  test('does not read a body that is announced as too long', async () => {
     const { socket, received, closed } = await open()
     socket.write(`${POST}Content-Length: 1000000000000\r\n\r\n`)
     await closed

@@ -79,7 +79,7 @@ describe('encrypted keystore', () => {
 })
 
 describe.each(['web3signer', 'geth', 'clef'] as const)(
-  'remote signer that speaks as %s',
+  'a remote signer that speaks as %s',
   (dialect) => {
     let server: SignerServer
     beforeAll(async () => {
@@ -97,7 +97,7 @@ describe.each(['web3signer', 'geth', 'clef'] as const)(
   },
 )
 
-describe('lying remote signer', () => {
+describe('a lying remote signer', () => {
   let server: SignerServer
   let honest: Pick<SignerServer, 'change' | 'answer'>
   beforeAll(async () => {
@@ -149,7 +149,7 @@ describe('lying remote signer', () => {
     })
   })
 
-  test('reports that nobody answers', async () => {
+  test('reports that the signer does not answer', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
     const code = { code: 'signer_unavailable' }
@@ -158,7 +158,7 @@ describe('lying remote signer', () => {
   })
 })
 
-describe('remote signer: a real Anvil with an unlocked account', () => {
+describe('a real Anvil with an unlocked account', () => {
   let anvil: ChildProcess
   let url: string
   beforeAll(async () => {
@@ -209,7 +209,7 @@ describe('a gateway without a key', () => {
     expect(verdict.body.data.status).toBe('valid')
   })
 
-  test('issues later what a failing signer was given, and answers 503 for what follows', async () => {
+  test('keeps what a failing signer could not sign, and answers 503 to new requests', async () => {
     const { answer } = server
     server.answer = () => undefined
     const accepted = await stack.issue(ADA)
@@ -229,7 +229,7 @@ describe('settings', () => {
   const signer = (env: Record<string, string>) => readConfig(env).signer
   const ISSUER_ADDRESS = account
 
-  test('accepts each of the three', () => {
+  test('accepts each of the three kinds', () => {
     expect(signer({})).toBeUndefined()
     expect(signer({ ISSUER_KEY: key })).toEqual({ kind: 'key', key })
     expect(signer({ ISSUER_KEYSTORE: 'a', ISSUER_KEYSTORE_PASSWORD_FILE: 'b' })).toEqual({

@@ -39,7 +39,7 @@ const print = (documents: string[], key?: string) =>
 const issue = async (fields: object) => (await stack.issue({ ...ADA, ...fields })).body.data
 const publicIdIn = async (pdf: Uint8Array) => readBundle(await bundleInPdf(pdf)).bundle.publicId
 
-test('one document is a PDF with its bundle, by publicId or hash', async () => {
+test('prints one document as a PDF with its bundle, by publicId or hash', async () => {
   const { publicId, documentHash } = await issue({})
   for (const name of [publicId, documentHash]) {
     const { status, headers, body } = await print([name])
@@ -59,7 +59,7 @@ test('a template with walletCode prints a link for the wallet, also of a specime
     expect(Buffer.from(body).toString('latin1')).toContain(`/URI (${link})`)
 })
 
-test('several are a ZIP, and those that are not valid are named', async () => {
+test('prints several as a ZIP, and names those that are not valid', async () => {
   const [ada, bob, cleo] = await Promise.all(
     ['Ada', 'Bob/../x', 'Cleo'].map((subjectName) => issue({ subjectName })),
   )
@@ -83,7 +83,7 @@ test('several are a ZIP, and those that are not valid are named', async () => {
   ])
 })
 
-test('people whose script has no font are named with script, reason and command', async () => {
+test('names people whose script has no font, with script, reason and command', async () => {
   const names = ['Ada', '王小明', '=김철수', 'გიორგი']
   const issued = await Promise.all(names.map((subjectName) => issue({ subjectName })))
   const { body } = await print(issued.map(({ documentHash }) => documentHash))
@@ -114,7 +114,7 @@ test('people whose script has no font are named with script, reason and command'
 const NO_CHINESE =
   'the fonts for Chinese are not installed: docreg-gateway certificates --all installs them'
 
-test('documents of a batch are printed, by hash too', async () => {
+test('prints documents of a batch, by hash too', async () => {
   const rows = ['Ada', 'Bob'].map((subjectName) => JSON.stringify({ ...ADA, subjectName }))
   const answer = await stack.request('/v1/batches', {
     method: 'POST',
@@ -137,7 +137,7 @@ test('a specimen is printed without a document', async () => {
   await expect(bundleInPdf(body)).rejects.toMatchObject({ code: 'bundle_malformed' })
 })
 
-test('without a template, it is that of the kind of documents', async () => {
+test('uses the template of the kind by default', async () => {
   const specimen = () => post('/v1/certificates/specimen', { ...ADA, category: 'diploma' })
   const put = (method: string, template?: string) =>
     stack.request('/v1/kinds/diploma', {
@@ -228,7 +228,7 @@ test('prints no document of another tenant', async () => {
   expect([status, body.error.code]).toEqual([404, 'not_found'])
 })
 
-test('readers who do not read stop nobody else', async () => {
+test('slow readers do not block others', async () => {
   const ofTenant = async (tenant: string) => {
     const key = stack.key(['documents:issue', 'documents:read'], tenant)
     const { body } = await post('/v1/documents', { ...ADA, subjectName: tenant }, key)
@@ -252,7 +252,7 @@ test('readers who do not read stop nobody else', async () => {
   stopped.abort()
 })
 
-test('says that there is no engine', async () => {
+test('reports that the engine is missing', async () => {
   const bare = await startStack({ CERTIFICATE_PACKS: join(dir, 'nothing') })
   try {
     const { status, body } = await post(

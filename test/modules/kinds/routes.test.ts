@@ -41,7 +41,7 @@ describeDatabases('kinds', (settings) => {
     return { response, bytes: new Uint8Array(await response.arrayBuffer()) }
   }
 
-  test('a document is issued only if it fits its kind', async () => {
+  test('issues a document only if it fits its kind', async () => {
     expect((await put()).status).toBe(200)
     const { status, body } = await stack.issue({ ...DIPLOMA, metadata: { degre: 'Master' } })
     expect(status).toBe(422)
@@ -66,7 +66,7 @@ describeDatabases('kinds', (settings) => {
     expect((await stack.issue(DIPLOMA)).status).toBe(201)
   })
 
-  test('everybody reads each version at its vct, which never changes', async () => {
+  test('everybody can read each version at its vct, which never changes', async () => {
     const first = (await put()).body.data
     const { vct } = first.metadata
     expect(vct).toBe(`${stack.url}/v1/types/1/diploma/${first.version}`)
@@ -89,13 +89,13 @@ describeDatabases('kinds', (settings) => {
       expect((await send('GET', `/v1/types/${path}`)).status, path).toBe(404)
   })
 
-  test('the same kind again is no new version', async () => {
+  test('storing the same kind again makes no version', async () => {
     const { body } = await put()
     const again = await put(body.data.metadata)
     expect(again.body.data).toEqual(body.data)
   })
 
-  test('refuses a change that is based on another version', async () => {
+  test('refuses a change of an older version', async () => {
     const { version } = (await put(METADATA, '?version=0')).body.data
     for (const query of ['?version=0', `?version=${version + 1}`]) {
       expect((await put({ ...METADATA, claims: [] }, query)).body.error?.code).toBe('kind_changed')
@@ -134,7 +134,7 @@ describeDatabases('kinds', (settings) => {
     expect(answer.body.error.code).toBe(code)
   })
 
-  test('only administrators change kinds; who issues may read them', async () => {
+  test('only administrators change kinds; issuers of documents can read them', async () => {
     const issuer = stack.key(['documents:issue'])
     const reader = stack.key(['verify'])
     expect((await send('PUT', '/v1/kinds/diploma', METADATA, issuer)).status).toBe(403)
@@ -143,7 +143,7 @@ describeDatabases('kinds', (settings) => {
     expect((await send('GET', '/v1/kinds', undefined, reader)).status).toBe(403)
   })
 
-  test('a repeat from before a change gets its document, and nothing new is issued', async () => {
+  test('a repeat from before a change returns its document, and issues nothing', async () => {
     const first = await stack.issue(DIPLOMA, { 'idempotency-key': 'before' })
     await put()
     const again = await stack.issue(DIPLOMA, { 'idempotency-key': 'before' })
@@ -152,7 +152,7 @@ describeDatabases('kinds', (settings) => {
     expect([other.status, other.body.error.code]).toEqual([422, 'bad_fields'])
   })
 
-  test('a successor has to fit as well', async () => {
+  test('a successor must fit too', async () => {
     const { publicId } = (await stack.issue(DIPLOMA)).body.data
     await put()
     const path = `/v1/documents/${publicId}/supersede`
@@ -160,7 +160,7 @@ describeDatabases('kinds', (settings) => {
     expect((await send('POST', path, MASTER)).status).toBe(201)
   })
 
-  test('a run with a row that does not fit is refused', async () => {
+  test('refuses a run with a row that does not fit', async () => {
     await put()
     const { status, body } = await stack.request('/v1/runs', {
       method: 'POST',
@@ -173,7 +173,7 @@ describeDatabases('kinds', (settings) => {
     ])
   })
 
-  test('a batch is judged by the kinds of its first request', async () => {
+  test('judges a batch by the kinds of its first request', async () => {
     const batch = () =>
       stack.request('/v1/batches', {
         method: 'POST',

@@ -94,7 +94,7 @@ test('the sealed digest is that of five members of the credential', async () => 
   }
 })
 
-test('the header names the key in one way alone', async () => {
+test('the header names the key in only one way', async () => {
   const { kid } = context.keys.published[0]
   const headerOf = async (changed: Partial<CredentialContext>) => {
     const credential = await createCredential(alone, { ...context, ...changed })
@@ -110,7 +110,7 @@ test('the header names the key in one way alone', async () => {
   })
 })
 
-test('makes none of a document that another publicId opens', async () => {
+test('refuses a document that another publicId opens', async () => {
   const mixed = { ...alone, publicId: inBatch.publicId }
   await expect(createCredential(mixed, context)).rejects.toThrow()
 })

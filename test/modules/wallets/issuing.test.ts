@@ -34,7 +34,7 @@ const offerOf = async (publicId: string, terms: object = {}, secret = API_KEY) =
   return { status, code: body.error?.code, ...body.data }
 }
 
-test('a wallet that nobody here wrote imports, holds and presents', async () => {
+test('a wallet by others imports, holds and presents', async () => {
   const { publicId, documentHash } = await issue()
   const { link, offerUrl, offer } = await offerOf(publicId)
   expect(offer.credential_configuration_ids).toEqual(['plain-did-web'])
@@ -109,7 +109,7 @@ test('a verifier of the chain accepts both forms, also of a document in a batch'
   }
 }, 60_000)
 
-test('a document that fits a kind has its type, and others have the plain one', async () => {
+test('a document that fits a kind has its type; others have the generic one', async () => {
   const category = 'diploma'
   await stack.request(`/v1/kinds/${category}`, {
     method: 'PUT',
@@ -136,7 +136,7 @@ test('a document that fits a kind has its type, and others have the plain one', 
   expect(Object.keys(forms)).toEqual(['document', 'document-did-web', 'plain', 'plain-did-web'])
 })
 
-test('an offer is for an issuer over https where the key has a certificate', async () => {
+test('an offer names an issuer over https when the key has a certificate', async () => {
   const certified = makeCredentialKey()
   writeFileSync(certified.path, CERTIFIED_KEY.key + CERTIFIED_KEY.certificate)
   const other = await startStack({ CREDENTIAL_KEY_FILE: certified.path })
@@ -151,7 +151,7 @@ test('an offer is for an issuer over https where the key has a certificate', asy
   certified.remove()
 })
 
-test('nothing about an offered document is stored', async () => {
+test('stores nothing about an offered document', async () => {
   const { publicId } = await issue()
   const { link, offerUrl, txCode } = await offerOf(publicId, { txCode: true })
   const secrets = [publicId, offerUrl.split('/').at(-1), txCode]

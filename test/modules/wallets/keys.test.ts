@@ -23,7 +23,7 @@ test('signs with the first key, and publishes all', async () => {
   expect(keys.x5c).toBeUndefined()
 })
 
-test('has the certificates of the first key', async () => {
+test('returns the certificates of the first key', async () => {
   const { x5c = [] } = await readCredentialKeys(CERTIFIED_KEY.key + CERTIFIED_KEY.certificate)
   expect(x5c).toHaveLength(1)
 })

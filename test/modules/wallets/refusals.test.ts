@@ -117,7 +117,7 @@ describe('an offer', () => {
     ['is revoked', (id) => stack.request(`/v1/keys/${id}`, { method: 'DELETE', headers: asKey() })],
     ['may not issue its category any more', (id) => changeKey(id, { categories: ['diploma'] })],
     ['may not issue any more', (id) => changeKey(id, { scopes: ['documents:read'] })],
-  ])('is over when the key that made it %s, with its access tokens', async (_, end) => {
+  ])('ends when the key that made it %s, with its access tokens', async (_, end) => {
     const { publicId } = await issue()
     const { id, secret } = await newKey({})
     const made = await offer(publicId, { uses: 2 }, secret)
@@ -135,7 +135,7 @@ describe('an offer', () => {
     ['is blocked', { isBlocked: true }],
     ['moves to another tenant', { tenant: 'other' }],
     ['is no administrator any more', { role: 'clerk', tenant: 'other' }],
-  ])('is over when the person who made it %s', async (_, change) => {
+  ])('ends when the person who made it %s', async (_, change) => {
     const { publicId } = await issue()
     await signIn(stack, { role: 'administrator' })
     const desk = await signIn(stack, { role: 'role' in change ? 'administrator' : 'clerk' })
@@ -161,7 +161,7 @@ describe('an offer', () => {
     expect(outcomeOf(answer)).toEqual([400, 'bad_public_id'])
   })
 
-  test('is over after its uses', async () => {
+  test('ends after its last use', async () => {
     const { publicId } = await issue()
     const { code } = await codeOf(publicId, { uses: 2 })
     const answers = []
@@ -174,7 +174,7 @@ describe('an offer', () => {
     ])
   })
 
-  test('is over after five wrong tries, for the right code too', async () => {
+  test('ends after five wrong tries, also for the right code', async () => {
     const { publicId } = await issue()
     const { code, txCode } = await codeOf(publicId, { txCode: true, uses: 9 })
     expect(txCode).toMatch(/^\d{6}$/)
@@ -201,7 +201,7 @@ describe('an offer', () => {
     expect(outcomeOf(await token(fields))).toEqual([400, code])
   })
 
-  test('a changed code, a nonce and a token are no code', async () => {
+  test('does not accept a changed code, a nonce or a token as a code', async () => {
     const { publicId } = await issue()
     const { code } = await codeOf(publicId)
     const { access_token } = (await exchange(code)).body
@@ -210,7 +210,7 @@ describe('an offer', () => {
       expect(outcomeOf(await exchange(bad))).toEqual([400, 'invalid_grant'])
   })
 
-  test('the token endpoint refuses a parameter that is there twice, and JSON', async () => {
+  test('the token endpoint refuses a repeated parameter, and JSON', async () => {
     const twice = `grant_type=${PRE_AUTHORIZED}&grant_type=${PRE_AUTHORIZED}`
     expect(outcomeOf(await post('/wallets/token', twice))).toEqual([400, 'invalid_request'])
     expect(outcomeOf(await post('/wallets/token', {}))).toEqual([400, 'invalid_request'])
@@ -218,7 +218,7 @@ describe('an offer', () => {
     expect(outcomeOf(await post('/wallets/token', large))).toEqual([413, 'too_large'])
   })
 
-  test('is over once the document is revoked or erased', async () => {
+  test('ends when the document is revoked or erased', async () => {
     for (const [end, method] of [
       ['revoke', 'POST'],
       ['payload', 'DELETE'],
@@ -235,7 +235,7 @@ describe('an offer', () => {
 })
 
 describe('a credential', () => {
-  test('is given for a good request, and again with another proof', async () => {
+  test('is issued for a valid request, and again with another proof', async () => {
     const { ask } = await bearer()
     const first = await ask(await wanted())
     expect(outcomeOf(first)).toEqual([200, 'ok'])
@@ -243,7 +243,7 @@ describe('a credential', () => {
     expect(outcomeOf(await ask(await wanted()))).toEqual([200, 'ok'])
   })
 
-  test('an access token gives credentials to one key of a holder alone', async () => {
+  test('an access token gives credentials for only one key of a holder', async () => {
     const { ask } = await bearer()
     const pairs = [PAIR, ...Array.from({ length: 4 }, newPair)]
     const asks = pairs.map(async (pair) => ask(await wanted(await proofOf({}, {}, pair))))
@@ -328,7 +328,7 @@ describe('a credential', () => {
     expect(outcomeOf(await ask({ ...(await wanted()), ...changed }))).toEqual([400, code])
   })
 
-  test('is refused without the access token, or with another text', async () => {
+  test('is refused without the access token, and with another one', async () => {
     const { publicId, access_token } = await bearer()
     const { code } = await codeOf(publicId)
     for (const authorization of [
@@ -392,7 +392,7 @@ describe('DPoP', () => {
   })
 })
 
-test('a notification needs the token and its own id', async () => {
+test('a notification requires the token and its own id', async () => {
   const { access_token, ask } = await bearer()
   const { notification_id } = (await ask(await wanted())).body
   const event = 'credential_accepted'
@@ -408,7 +408,7 @@ test('a notification needs the token and its own id', async () => {
   expect(await notify(bad)).toEqual([400, 'invalid_notification_request'])
 })
 
-test('the metadata names no document, and any category', async () => {
+test('the metadata names no document, and every category', async () => {
   const { body } = await stack.request('/.well-known/openid-credential-issuer/wallets/diploma')
   expect(body.credential_issuer).toBe(`${stack.url}/wallets/diploma`)
   const vct = `urn:document-registry:${stack.registry}:1:diploma`

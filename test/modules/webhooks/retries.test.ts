@@ -14,7 +14,7 @@ test('pauses double up to five minutes', () => {
   expect([0, 1, 2, 20].map(pauseAfter)).toEqual([5_000, 10_000, 20_000, 300_000])
 })
 
-test('a Retry-After puts an attempt off, by an hour at most, and never forward', () => {
+test('Retry-After delays an attempt by an hour at most, and never advances it', () => {
   expect(nextTryAt(1, 0, 60_000)).toBe(60_000)
   expect(nextTryAt(1, 0, 10 ** 12)).toBe(3_600_000)
   expect(nextTryAt(6, 0, 1_000)).toBeGreaterThanOrEqual(10 * 3_600_000)

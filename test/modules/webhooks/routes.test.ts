@@ -43,7 +43,7 @@ const fieldsOf = (body: { error: { details: { field: string }[] } }) =>
   body.error.details.map(({ field }) => field).sort()
 
 describe('deliveries', () => {
-  test('a receiver verifies an event, which is the one that /v1/events lists', async () => {
+  test('a receiver verifies an event, which equals the one of /v1/events', async () => {
     const created = await create({ types: ['document.issued'] })
     expect(created).toMatchObject({
       id: expect.stringMatching(/^wh_[0-9a-f]{24}$/),
@@ -67,7 +67,7 @@ describe('deliveries', () => {
     expect(received?.id).toBe(received?.event.id)
   })
 
-  test('during a rotation old and new secret verify, afterwards the new one', async () => {
+  test('old and new secret sign during a rotation, then only the new one', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     const rotated = (await call('POST', `/${id}/rotate`, { overlapSeconds: 3_600 })).body.data
     expect(rotated.secret).not.toBe(secret)
@@ -88,7 +88,7 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
-  test('says that the old secret signs for as long as it does, also after a jump of the clock', async () => {
+  test('reports until when the old secret signs, also after a jump of the clock', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     await call('POST', `/${id}/rotate`, { overlapSeconds: 3_600 })
     const real = Date.now
@@ -104,7 +104,7 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
-  test('of rotations at the same time, each secret signs', async () => {
+  test('each secret of concurrent rotations signs', async () => {
     const { id } = await create({ types: ['document.issued'] })
     const rotations = await Promise.all([
       call('POST', `/${id}/rotate`, {}),
@@ -147,7 +147,7 @@ describe('deliveries', () => {
     await expect.poll(hashes).toEqual([documentHash])
   })
 
-  test('a changed address gets what follows', async () => {
+  test('a new address gets later events', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     const other = await startWebhookReceiver()
     other.secret = secret
@@ -171,7 +171,7 @@ describe('deliveries', () => {
   })
 })
 
-describe('whose webhooks', () => {
+describe('tenants', () => {
   test('a key sees and changes those of its tenant, and gets its events', async () => {
     const scopes = ['webhooks', 'documents:issue'] as const
     const key = stack.key([...scopes], 'office')
@@ -211,7 +211,7 @@ describe('whose webhooks', () => {
     expect(receiver.accepted[0]?.event.data.tenant).toBe('default')
   })
 
-  test('an admin can have the events of all tenants, no other key can', async () => {
+  test('only an admin can get the events of all tenants', async () => {
     const key = stack.key(['webhooks', 'documents:issue'], 'office')
     const refused = await call('POST', '', { url: receiver.url, allTenants: true }, key)
     expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
@@ -222,7 +222,7 @@ describe('whose webhooks', () => {
     await expect.poll(hashes).toEqual([documentHash])
   })
 
-  test('needs a key with the scope webhooks', async () => {
+  test('requires a key with the scope webhooks', async () => {
     expect((await call('GET', '', undefined, 'nobody')).status).toBe(401)
     expect((await call('GET', '', undefined, stack.key(['documents:read']))).status).toBe(403)
   })
@@ -235,7 +235,7 @@ describe('whose webhooks', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each<[string, string, object, string[]]>([
     ['POST', '', {}, ['url']],
     [

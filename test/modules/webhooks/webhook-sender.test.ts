@@ -56,7 +56,7 @@ describe('one message', () => {
     [429, new Date(Date.now() + 3_600_000).toUTCString(), 3_600_000],
     ...(['0', '-5', 'soon', new Date(0).toUTCString()] as const).map((value) => [503, value, 0]),
   ] as [number, string, number][])(
-    '%d with Retry-After: %s asks for a rest of %d ms',
+    '%d with Retry-After: %s gives a pause of %d ms',
     async (status, value, wanted) => {
       const { retryAfterMs = 0 } = await send(await answer(status, { 'retry-after': value }))
       // A date has whole seconds.
@@ -83,7 +83,7 @@ describe('one message', () => {
     expect(await send(url)).toEqual({ outcome: 'delivered' })
   })
 
-  test('a receiver that cannot be reached, or is left, has failed', async () => {
+  test('a receiver that cannot be reached, or hangs up, has failed', async () => {
     expect(await send('http://127.0.0.1:1/')).toEqual(FAILED)
     const leaving = new AbortController()
     const url = await serve(() => leaving.abort())
@@ -92,7 +92,7 @@ describe('one message', () => {
 })
 
 describe('addresses', () => {
-  test('does not connect to a name that leads to a private address by now', async () => {
+  test('does not connect to a name that now leads to a private address', async () => {
     let connected = false
     const url = await serve((_, response) => {
       connected = true

@@ -101,7 +101,7 @@ test.skipIf(jar === undefined)(
   },
 )
 
-test('prints the same bytes again', async () => {
+test('prints the same bytes every time', async () => {
   const template = findTemplate('diploma')
   const settings = readSettings(template)
   const first = await print(engineOf(template), settings, ADA)
@@ -143,7 +143,7 @@ test('a diploma has a second page only for entries that do not fit on the first'
   expect(await pages(manyEntries(25))).toBe(2)
 })
 
-test('words that are wider than their place are broken, in every template', async () => {
+test('breaks words that are too wide, in every template', async () => {
   const word = 'x'.repeat(300)
   const document = { ...ADA, subjectName: word.slice(0, 150), metadata: { degree: word, word } }
   for (const name of TEMPLATES) {
@@ -189,7 +189,7 @@ test('the fingerprint reads from left to right, also in Arabic-first templates',
   expect(textsOf(arabic as Buffer).length).toBeGreaterThan(0)
 })
 
-test('without a title, a certificate is called what the document is, once', () => {
+test("without a title, a certificate names the document's category once", () => {
   const settings = readSettings(findTemplate('permit'))
   const document = { ...ADA, category: 'parking_permit' }
   const kindsIn = (given: Settings) => {
@@ -203,7 +203,7 @@ test('without a title, a certificate is called what the document is, once', () =
   expect(kindsIn({ ...settings, title, languages: ['de'] }).title).toEqual({ de: 'Parking permit' })
 })
 
-test('words of the kind stand where the template has none of its own', () => {
+test('uses labels of the kind where the template has none', () => {
   const kind: Kind = {
     category: 'parking_permit',
     display: [
@@ -246,7 +246,7 @@ function letterWith(changed: object) {
   return copy
 }
 
-test('args: any language, once its labels are given: all that the documentation lists', async () => {
+test('prints any documented language, once its labels are given', async () => {
   const docs = readFileSync(new URL('../../../docs/registrar.md', import.meta.url), 'utf8')
   const table = docs.slice(docs.indexOf('| label |'), docs.indexOf('### Layout'))
   const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
@@ -290,7 +290,7 @@ test('refuses a character that no font has', async () => {
   })
 })
 
-test('refuses words that take half a minute to break into lines', async () => {
+test('refuses text that takes half a minute to break into lines', async () => {
   const template = findTemplate('letter')
   const { engine, settings } = { engine: engineOf(template), settings: readSettings(template) }
   const withDegree = (degree: string) => print(engine, settings, { ...ADA, metadata: { degree } })
@@ -321,7 +321,7 @@ test('names every bad member of the settings', () => {
   )
 })
 
-test('refuses a template with a link, which the engine would follow out of its folder', () => {
+test('refuses a template with a link, which would leave its folder', () => {
   writeFileSync(join(dir, 'secret'), 'of this user')
   for (const target of ['secret', '.']) {
     const copy = join(dir, `linked to ${target}`)

@@ -28,7 +28,7 @@ describe('a real gateway', () => {
     expect((await client.checkHealth()).status).toBe('ok')
   })
 
-  test('args: a number in a query', async () => {
+  test('accepts a number in a query', async () => {
     await client.issueDocument({ body: ADA })
     await client.issueDocument({ body: ADA })
     const { documents } = await client.listDocuments({ query: { limit: 1 } })
@@ -36,7 +36,7 @@ describe('a real gateway', () => {
     expect((await client.listEvents({ query: { limit: 1 } })).events.length).toBe(1)
   })
 
-  test('issues another document with each call, and the same with the same key', async () => {
+  test('issues a new document with each call, but the same one with the same key', async () => {
     const [one, other] = await Promise.all([
       client.issueDocument({ body: ADA }),
       client.issueDocument({ body: ADA }),
@@ -48,7 +48,7 @@ describe('a real gateway', () => {
     expect(again.publicId).toBe(first.publicId)
   })
 
-  test('issues and revokes many, with an answer about each', async () => {
+  test('issues and revokes many, with a result for each', async () => {
     const issued = []
     const body = [ADA, { ...ADA, subjectId: 'x' }]
     for await (const line of client.issueBatch({ body })) issued.push(line)
@@ -147,7 +147,7 @@ describe('a service that fails', () => {
     expect(requests[0]?.headers['idempotency-key']).toBeUndefined()
   })
 
-  test('takes an unknown outcome for a lost answer', async () => {
+  test('treats an unknown outcome as a lost answer', async () => {
     const { client, requests } = await clientOf([json(503, UNKNOWN), json(201, DONE)])
     await expect(client.issueDocument({ body: ADA })).resolves.toEqual(DONE.data)
     expect(requests).toHaveLength(2)
@@ -166,7 +166,7 @@ describe('a service that fails', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('sends a batch again with the same Idempotency-Key; reports one that broke off', async () => {
+  test('sends a batch again with the same Idempotency-Key; reports an interrupted one', async () => {
     const begin: Step = (response) => {
       response.writeHead(201, { 'content-type': 'application/x-ndjson' })
       response.write('{"line":1,"success":true,"data":{}}\n{"line":2')
@@ -187,13 +187,13 @@ describe('a service that fails', () => {
     expect(requests).toHaveLength(3)
   })
 
-  test('does not take another page for an answer', async () => {
+  test('does not accept another page as an answer', async () => {
     const { client, requests } = await clientOf([json(404, {})])
     await expect(client.checkHealth()).rejects.toMatchObject({ code: 'not_understood' })
     expect(requests).toHaveLength(1)
   })
 
-  test('waits for as long as Retry-After says, unless the caller stops it', async () => {
+  test('waits as long as Retry-After says, unless the caller aborts', async () => {
     const { client, requests } = await clientOf([
       (response) =>
         response

@@ -107,7 +107,7 @@ test.each([1, 2, 3, 7, 16, 33, 1_000])(
   },
 )
 
-test('every proof has a length that the contract believes', async () => {
+test('every proof has a length that the contract accepts', async () => {
   for (let size = 1; size <= 130; size++)
     for (const { proof } of (await batchOf(size)).blocks())
       expect(isProofLength(proof.length / 32, size)).toBe(true)
@@ -156,7 +156,7 @@ test.each([
   await expect(buildBatch({ registry, issuerId }, [entry])).rejects.toBeInstanceOf(TypeError)
 })
 
-test('compares rows with the same beginning to the end', async () => {
+test('compares rows with the same prefix to the end', async () => {
   const keys = [3, 1, 2, 1].map((last) => Uint8Array.of(0, 0, 0, 0, last))
   const rows = createRows(5)
   for (const key of keys) rows.push(key)

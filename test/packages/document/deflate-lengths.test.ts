@@ -25,7 +25,7 @@ function lengthsByZlib(bytes: Uint8Array) {
   return { deflated: engine.bytesWritten, inflated: buffer.length }
 }
 
-test('finds the lengths that zlib finds, whatever stands behind', () => {
+test('finds the lengths that zlib finds, whatever follows', () => {
   fc.assert(
     fc.property(deflated, fc.uint8Array({ maxLength: 20 }), (bytes, behind) => {
       const lengths = deflateLengths(Buffer.concat([bytes, behind]))
@@ -45,7 +45,7 @@ test('refuses a stream that is cut', () => {
   )
 })
 
-test('agrees with zlib about any bytes that zlib accepts, and ends with all others', () => {
+test('agrees with zlib on all bytes that zlib accepts, and stops on others', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       let byZlib: ReturnType<typeof lengthsByZlib> | undefined

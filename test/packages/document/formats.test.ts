@@ -137,7 +137,7 @@ const decoders: Record<string, (vector: (typeof mustFail.cases)[number]) => unkn
   },
 }
 
-describe('must fail', () => {
+describe('invalid vectors', () => {
   test.each(mustFail.cases)('$format: $name', async (vector) => {
     const decode = async () => decoders[vector.format]?.(vector)
     const error = await decode().catch((error: unknown) => error)
@@ -164,7 +164,7 @@ describe('must fail', () => {
     }
   })
 
-  test('refuses a publicId with a character beyond Latin-1, which is not a digit', () => {
+  test('refuses a publicId with a character beyond Latin-1', () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     for (let at = 0; at < publicId.length; at++)
       expect(() => decodePublicId(`${publicId.slice(0, at)}Ā${publicId.slice(at + 1)}`)).toThrow(
@@ -197,7 +197,7 @@ describe('salt', () => {
     { idempotencyKey: 'bd' },
     { itemIndex: 1 },
     { document: bytes('{} ') },
-  ])('args: differs with %o', (change) => {
+  ])('differs with %o', (change) => {
     expect(idempotentSalt(subkeys, { ...request, ...change })).not.toEqual(base)
   })
 
@@ -215,7 +215,7 @@ describe('salt', () => {
 })
 
 describe('padding', () => {
-  test.each([255, 256, 257, 512])('args: pads to %i bytes', async (length) => {
+  test.each([255, 256, 257, 512])('pads to %i bytes', async (length) => {
     const keys = deriveSealingKeys(subkeys, new Uint8Array(16))
     const plaintext = toCanonical('x'.repeat(length - 2))
     const sealed = await sealPlaintext(plaintext, 'A'.repeat(43), keys)
@@ -232,7 +232,7 @@ describe('validUntil', () => {
     ['1970-01-02', 2 * 86_400],
     ['2024-02-28', 1_709_164_800],
     ['9999-12-30', 253_402_214_400],
-  ])('args: accepts %s', (expiresAt, expected) => {
+  ])('accepts %s', (expiresAt, expected) => {
     expect(validUntilOf(expiresAt ? { expiresAt } : {})).toBe(expected)
   })
 })
@@ -255,14 +255,14 @@ describe('document as sent', () => {
     ['metadata key _sd_alg', { metadata: { _sd_alg: 'x' } }],
     ['metadata keys of Object.prototype', { metadata: { constructor: 'x' } }],
     ['32 KiB of metadata', { metadata: { k: 'x'.repeat(32 * 1024 - 1) } }],
-  ])('args: accepts %s', (_, change) => {
+  ])('accepts %s', (_, change) => {
     expect(parseDocumentFields({ ...good, ...change })).toEqual({
       ...good,
       ...change,
     })
   })
 
-  test('metadata without an entry is left out', () => {
+  test('omits metadata without an entry', () => {
     expect(parseDocumentFields({ ...good, metadata: {} })).toEqual(good)
   })
 
@@ -369,7 +369,7 @@ describe('document as sent', () => {
     }
   })
 
-  test('names no more bad entries than a document may have entries', () => {
+  test('names at most as many bad entries as a document may have', () => {
     const metadata = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, i]))
     try {
       parseDocumentFields({ ...good, metadata })

@@ -40,7 +40,7 @@ const withClaim = (claim: object) => ({ ...DIPLOMA, claims: [claim] })
 const named = (name: unknown) => ({ ...DIPLOMA, display: [{ locale: 'en', name }] })
 
 describe('the file of a kind', () => {
-  test('is read back as it was written, and to the same bytes', () => {
+  test('reads the file that it wrote, and writes the same bytes', () => {
     const bytes = encodeKind(kindOf(DIPLOMA), 'https://example.org/types/1')
     const file = fromCanonical(bytes)
     expect(file).toMatchObject({ vct: 'https://example.org/types/1', display: DIPLOMA.display })
@@ -62,7 +62,7 @@ describe('the file of a kind', () => {
     ])
   })
 
-  test('args: takes the category from the file, or from its caller', () => {
+  test('accepts the category from the file, or from its caller', () => {
     expect(readKind(DIPLOMA)).toMatchObject({ kind: { category: 'diploma' } })
     const { document_registry: _, ...without } = DIPLOMA
     expect(readKind(without, 'permit')).toMatchObject({ kind: { category: 'permit' } })
@@ -261,7 +261,7 @@ describe('a document of a kind', () => {
     })
   })
 
-  test('other categories are free', () => {
+  test('accepts other categories', () => {
     expect(problemsOf({ x: 'y' }, { category: 'permit' })).toEqual([])
   })
 
@@ -272,7 +272,7 @@ describe('a document of a kind', () => {
   })
 })
 
-test('words are those of the language, or of the nearest one there is', () => {
+test('returns the labels of the language, or of the closest one', () => {
   const display = ['pt-BR', 'de', 'en'].map((locale) => ({ locale }))
   for (const [language, locale] of [
     ['de', 'de'],

@@ -46,7 +46,7 @@ const refused = async (link: string) => {
 }
 
 describe('a link', () => {
-  test('returns the presentation, compressed by this or by another DEFLATE', async () => {
+  test('returns the presentation, compressed by this or another DEFLATE', async () => {
     const link = (await encodePresentationLink(PAGE, shown)) ?? ''
     expect(link).toMatch(/^https:\/\/example.org\/verify#presentation=[\w-]+$/)
     expect(isPresentationLink(link)).toBe(true)
@@ -55,18 +55,18 @@ describe('a link', () => {
     expect(await decodePresentationLink(other)).toEqual(shown)
   })
 
-  test('is not made of more than 64 KiB', async () => {
+  test('is limited to 64 KiB', async () => {
     const all = await present(held, undefined, false)
     expect(JSON.stringify(all).length).toBeGreaterThan(64 * 1024)
     expect(await encodePresentationLink(PAGE, all)).toBeUndefined()
   })
 
-  test('is not made of a presentation with its sealed document', async () => {
+  test('is refused for a presentation with its sealed document', async () => {
     const { sealed } = await present(held)
     await expect(encodePresentationLink(PAGE, { ...shown, sealed })).rejects.toThrow(TypeError)
   })
 
-  test('stops inflating after 64 KiB', async () => {
+  test('stops decompressing after 64 KiB', async () => {
     await refused(linkOf(`${JSON.stringify(shown)}${' '.repeat(64 * 1024)}`))
     // 40 MiB in 40 KiB.
     await refused(linkOf(new Uint8Array(40 * 1024 * 1024)))
@@ -84,7 +84,7 @@ describe('a link', () => {
     await refused(linkOf('{}'))
   })
 
-  describe('in the text of others', () => {
+  describe('in surrounding text', () => {
     const broken = (link: string, end: string) => link.replace(/.{76}/g, `$&${end}`)
     test.each<[string, (link: string) => string]>([
       ['as it is', (link) => link],
@@ -113,7 +113,7 @@ describe('a link', () => {
     })
   })
 
-  describe('where the platform takes what is more or less than a stream', () => {
+  describe('on a platform whose inflate accepts other input', () => {
     // As Node 20 does with bytes behind it, and Deno with one that is cut.
     class Loose extends TransformStream<Uint8Array, Uint8Array> {
       constructor() {

@@ -83,7 +83,7 @@ describe('createPresentation', () => {
     }
   })
 
-  test('can show everything, and nothing', async () => {
+  test('can show all fields, and none', async () => {
     const { registry: _, issuerId: __, ...fields } = document
     expect((await judge(await present(alone))).disclosed).toEqual(fields)
     const nothing = await judge(await present(alone, NOTHING))
@@ -232,7 +232,7 @@ describe('verifyPresentation', () => {
     expect(forged).toMatchObject({ status: 'revoked', disclosed: null })
   })
 
-  test('says when it is dated only if that is shown', async () => {
+  test('says that it is dated only if the date is shown', async () => {
     const dated = await judge(await present(alone, { ...NOTHING, fields: ['issuedAt'] }))
     const names = ({ checks }: PresentationVerdict) => checks.map(({ check }) => check)
     expect(names(dated)).toContain('dating')
@@ -311,7 +311,7 @@ describe('verifyPresentationProof', () => {
   })
 })
 
-test('choicesOf names everything that a document has', () => {
+test('choicesOf returns everything that a document has', () => {
   expect(choicesOf(document)).toEqual({
     fields: ['category', 'expiresAt', 'issuedAt', 'subjectId', 'subjectName'],
     metadata: ['grade', 'thesis', 'subjectName'],

@@ -85,19 +85,19 @@ describe('addresses that lead to a document', () => {
     ])
   })
 
-  test('reads what a wallet is offered, encoded once more', () => {
+  test('reads an offer to a wallet, encoded once more', () => {
     for (const text of [encodeURIComponent(`${good}&for=wallet`), `${good}&amp;for=3Dwallet`])
       expect(readVerifyLink(text)?.isForWallet).toBe(true)
     expect(readVerifyLink(`${good} for wallets`)?.isForWallet).toBeUndefined()
   })
 
-  test('names no registry that is not one', () => {
+  test('finds no invalid registry', () => {
     const cut = good.slice(0, -1)
     for (const text of [cut, good.replace('eip155', 'x'), good.replace(':1:', ':1.')])
       expect(readVerifyLinks(text)).toEqual([{ publicId }])
   })
 
-  test('finds each of several publicIds, and a mistyped one only beside no good one', () => {
+  test('finds each of several publicIds, and a mistyped one only without a valid one', () => {
     const text = `${good} and https://a.example/qr/${other}`
     expect(readVerifyLinks(text).map((link) => link.publicId)).toEqual([publicId, other])
     expect(readVerifyLink(text)).toBeUndefined()

@@ -16,7 +16,7 @@ import {
 
 // On a busy machine the start of a process takes seconds, and some tests start twenty.
 vi.setConfig({ testTimeout: 120_000 })
-describe('the front', () => {
+describe("the chain's server", () => {
   const raw = (id: unknown, method: string, ...params: unknown[]) =>
     JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
@@ -93,7 +93,7 @@ describe('the front', () => {
     },
   )
 
-  test('args: accepts a Content-Type in upper case or with a charset', async () => {
+  test('accepts a Content-Type in upper case or with a charset', async () => {
     const { url } = await start(tempDir())
     const response = await fetch(url, {
       method: 'POST',
@@ -170,7 +170,7 @@ describe('the front', () => {
     'eth_sendUnsignedTransaction',
     'odyssey_sendTransaction',
     'no_such_method',
-  ])('%s is refused, since it would not come back', async (method) => {
+  ])('refuses %s, because a restart would not restore it', async (method) => {
     const { url } = await start(tempDir())
     expect(await ask(url, method)).toMatchObject({
       id: 7,

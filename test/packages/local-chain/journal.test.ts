@@ -146,7 +146,7 @@ describe('damaged files', () => {
   test.for([
     ['cut off', '{"method":"eth_sendRawTrans'],
     ['with a hole', '{"method":"eth_s\0\0\0\0"}\n'],
-  ])('a torn last line of the journal, %s, is dropped', async ([, line]) => {
+  ])('drops a torn last line of the journal, %s', async ([, line]) => {
     const dir = tempDir()
     const blocks = await killed(dir)
     damage(dir, (text) => text + line)
@@ -175,7 +175,7 @@ describe('damaged files', () => {
     })
   })
 
-  test('keeps a last line that a kill left without its mark, and then guards it', async () => {
+  test('keeps a last line without its mark after a kill, and then protects it', async () => {
     const dir = tempDir()
     const blocks = await killed(dir)
     const unmarked = `"flushed":"0000000000-00000000"`

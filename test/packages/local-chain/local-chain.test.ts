@@ -159,7 +159,7 @@ describe('kill -9', () => {
     ).toHaveLength(30)
   })
 
-  test('loses no answered request when the process is killed with others under way', async () => {
+  test('loses no answered request when the process is killed during others', async () => {
     const dir = tempDir()
     const from = devAccount()
     const known = new Map<string, string>()
@@ -262,7 +262,7 @@ describe('starting', () => {
     await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
   })
 
-  test('args: accepts a data directory relative to the working directory', async () => {
+  test('accepts a data directory relative to the working directory', async () => {
     const dir = relative(process.cwd(), tempDir())
     const first = await start(dir)
     const hash = await call<string>(
@@ -274,7 +274,7 @@ describe('starting', () => {
     expect(await receipt((await start(dir)).url, hash)).not.toBeNull()
   })
 
-  test('args: fund gives 1,000,000 ETH once', async () => {
+  test('fund gives 1,000,000 ETH once', async () => {
     const dir = tempDir()
     const [one, two] = [account(), account()]
     const balance = async (url: string, { address }: { address: string }) =>
@@ -331,7 +331,7 @@ describe('time and finality', () => {
     await makeAhead(second.url, 1_200, () => transfer(second.url))
   })
 
-  test('says that blocks are ahead of a clock that went ahead and back, until it has caught up', async () => {
+  test('reports that blocks are ahead of a clock that went back, until it has caught up', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const now = Date.now()

@@ -19,7 +19,7 @@ test.each([
   expect(dayIn(text, undefined)).toBe(day)
 })
 
-test('1.2.2026 is a day once its order is known', () => {
+test('1.2.2026 is a day once the order is known', () => {
   expect(dayIn('1.2.2026', undefined)).toBe(undefined)
   expect(dayIn('1.2.2026', 'dmy')).toBe('2026-02-01')
   expect(dayIn('1.2.2026', 'mdy')).toBe('2026-01-02')
@@ -48,7 +48,7 @@ test.each([
   expect(withValues(row, fields, () => false)).toEqual({ id: identifier })
 })
 
-test('one name in two forms of Unicode is a duplicate, and stays as it is', () => {
+test('one name in two forms of Unicode is a duplicate, and is not changed', () => {
   const sent = ['Zoë', 'Zoe\u0308', 'Zoe'].map((subjectName, i) => ({
     line: i + 2,
     cells: {},

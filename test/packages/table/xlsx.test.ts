@@ -233,13 +233,13 @@ const stylesOf = (formats: readonly (string | number)[]) => {
     <cellXfs>${ids.map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs><dxfs><dxf><numFmt numFmtId="200" formatCode="0"/></dxf></dxfs></styleSheet>`
 }
 
-test('a number is as its user sees it', () => {
+test('returns a number as its user sees it', () => {
   const styles = stylesOf(NUMBERS.map(([, format]) => format))
   const cells = NUMBERS.map(([number], i) => `<c s="${i}"><v>${number}</v></c>`)
   expect(columnOf(cells, { styles })).toEqual(NUMBERS.map(([, , ...shown]) => shown))
 })
 
-test('a language says how decimals and months are written', () => {
+test('the language decides how decimals and months are written', () => {
   const styles = stylesOf(['#,##0.00', 'mmmm', 0, '[$-40C]mmmm', 14])
   const cells = [1234.5, 46023, 1.3, 46023, 46023].map((n, i) => `<c s="${i}"><v>${n}</v></c>`)
   expect(columnOf(cells, { styles }, 'de')).toEqual([
@@ -269,7 +269,7 @@ const ATTACKS: [name: string, problem: string, sheet: () => string][] = [
   ['rows far out', 'too_many_rows', () => `<row r="9999999">${cell('A9999999', 'a')}</row>`],
 ]
 
-test.each(ATTACKS)('refuses %s soon, and says why', (_, problem, sheet) => {
+test.each(ATTACKS)('refuses %s quickly, and says why', (_, problem, sheet) => {
   const bytes = bookOf(sheet())
   expect(bytes.length).toBeLessThan(300_000)
   const begun = performance.now()
@@ -277,7 +277,7 @@ test.each(ATTACKS)('refuses %s soon, and says why', (_, problem, sheet) => {
   expect(performance.now() - begun).toBeLessThan(MAX_MS)
 })
 
-test('a workbook has at most 96 MiB in all parts that are read, and no part twice', () => {
+test('limits a workbook to 96 MiB in all parts, each read once', () => {
   const half = ' '.repeat(50 * MiB)
   const book = { styles: `<styleSheet>${half}</styleSheet>` }
   expect(problemOf(bookOf('', book))).toEqual(['no_columns', undefined])
@@ -297,7 +297,7 @@ test('a workbook has at most 96 MiB in all parts that are read, and no part twic
   ])
 })
 
-test('args: reads the sheet that a person names, by itself the first that is not empty', () => {
+test('reads the given sheet, or the first that is not empty', () => {
   const book = sheetsOf({ empty: [], people: [['name'], ['Ada']], 'R&amp;D': [['id'], ['7']] })
   const { columns, choices } = parseWorkbook(book)
   expect(columns).toEqual(['name'])
@@ -334,7 +334,7 @@ test.each([
   expect(rows.map(({ line }) => line)).toEqual([header + 1])
 })
 
-test('args: reads the header from the line that a person names', () => {
+test('reads the header from a given line', () => {
   const book = sheetsOf({
     a: [
       ['x', 'y'],
@@ -350,12 +350,12 @@ test('args: reads the header from the line that a person names', () => {
   expect(() => parseWorkbook(book, { header: 4 })).toThrow('line 4 must name the columns')
 })
 
-test('takes off what nobody sees', () => {
+test('removes invisible characters', () => {
   const { columns, rows } = parseWorkbook(sheetsOf({ a: [['\u200bname'], ['\u202aAna\u202c']] }))
   expect([columns, rows[0]?.cells]).toEqual([['name'], { name: 'Ana' }])
 })
 
-test('a saved table of results has its text back', () => {
+test('a saved table of results keeps its text', () => {
   const results = [
     ['publicId', 'subjectName'],
     ['x', "'=1+1"],
@@ -365,7 +365,7 @@ test('a saved table of results has its text back', () => {
   expect(rows.map(({ cells }) => cells.subjectName)).toEqual(['=1+1', 'A\u200dna'])
 })
 
-test('columns without a name have letters, and the second of a name a number', () => {
+test('columns without a name get letters, and a repeated name gets a number', () => {
   const { columns, rows } = parseWorkbook(
     sheetsOf({
       a: [
@@ -392,7 +392,7 @@ test('says what is wrong with the table', () => {
   expect(problemOf(bookOf(''))).toEqual(['no_columns', undefined])
 })
 
-test('refuses a file that is not a workbook, and one that would fill the memory', () => {
+test('refuses a file that is not a workbook, and one that would exhaust memory', () => {
   expect(isZip(read('openpyxl.xlsx'))).toBe(true)
   expect(problemOf(new Uint8Array([0x50, 0x4b, 3, 4, 0]))).toEqual(['no_workbook', undefined])
   expect(problemOf(zipSync({ 'a.txt': strToU8('a') }))).toEqual(['no_workbook', undefined])

@@ -28,7 +28,7 @@ describe('abort, time-outs and progress', () => {
     for (const proxy of honest) proxy.fault = () => ({ kind: 'delay', milliseconds: 60_000 })
   }
 
-  test('asks nobody if it was aborted before', async () => {
+  test('makes no request if it was aborted before', async () => {
     liar.asked.length = 0
     const reason = new Error('enough')
     const signal = AbortSignal.abort(reason)
@@ -49,7 +49,7 @@ describe('abort, time-outs and progress', () => {
     await expect(running).rejects.toBe(reason)
   })
 
-  test('can be aborted while a block does not come', async () => {
+  test('can be aborted while a block is awaited', async () => {
     const controller = new AbortController()
     const never: BlockSource = {
       get: () => {
@@ -91,7 +91,7 @@ describe('abort, time-outs and progress', () => {
     expect(sent).toBeLessThan(2 ** 27)
   })
 
-  test('leaves a source that takes too long for the next', async () => {
+  test('switches to the next source when one takes too long', async () => {
     const silent = await serveHttp(() => {})
     const verdict = await judge(kept, reader(liar), {
       blocks: [createIpfsGatewaySource(silent.url, 50), source()],

@@ -33,10 +33,10 @@ import {
 
 useNodes()
 
-describe('as of a block', () => {
+describe('a verdict as of a block', () => {
   const past = (publicId: string, asOf = before) => judge(publicId, reader(honest[0]), { asOf })
 
-  test('judges by the state and the time of that block', async () => {
+  test('uses the state and the time of that block', async () => {
     for (const [publicId, now] of [
       [kept, 'valid'],
       [revoked, 'revoked'],
@@ -72,7 +72,7 @@ describe('as of a block', () => {
     })
   })
 
-  test('makes a bundle of that block, and one of now', async () => {
+  test('makes a bundle of that block, and one of the newest', async () => {
     for (const [publicId, now] of [
       [revoked, 'revoked'],
       [lapsed, 'expired'],

@@ -145,7 +145,7 @@ describe('documents of a batch', () => {
     ['superseded', () => [open, documents[4]], 'superseded'],
     ['suspended with its batch', () => [held, inHeld[0]], 'suspended'],
     ['revoked in a suspended batch', () => [held, inHeld[1]], 'revoked'],
-  ])('is %s, alike from node, proof and bundle', async (_, which, status) => {
+  ])('are %s, alike from node, proof and bundle', async (_, which, status) => {
     const [batch, sealed] = which()
     const publicId = issuedId(batch, sealed)
     const verdict = await judge(publicId)
@@ -172,14 +172,14 @@ describe('documents of a batch', () => {
     expect([read.status, read.document]).toEqual([status, verdict.document])
   })
 
-  test('a single publicId of a batch document is not issued', async () => {
+  test('are not issued when the publicId is of a single document', async () => {
     const { documentHash: hash, documentKey } = documents[2] as Sealed
     const id = { kind: 'single', issuerId: 1, hash, documentKey } as const
     for (const chain of [one(), proving()])
       expect((await judge(encodePublicId(id), chain)).status).toBe('not_issued')
   })
 
-  test('is unverifiable or erased without its sealed document', async () => {
+  test('are unverifiable or erased without the sealed document', async () => {
     const { documentHash } = documents[0] as Sealed
     const without = (status: 'erased' | 'missing'): BlockSource => ({
       get: async (hash) => (toHex(hash) === toHex(documentHash) ? { status } : blocks.get(hash)),
@@ -217,7 +217,7 @@ describe('unusable batch blocks', () => {
     expect((await judge(changed(more))).status).toBe('valid')
   })
 
-  test('reports one of another registry or issuer, and anything else, as tampered', async () => {
+  test('reports a block of another registry or issuer, and other bytes, as tampered', async () => {
     const foreign = formatRegistryId(31_337, `0x${'5a'.repeat(20)}`)
     const [sealed] = documents as [Sealed]
     const garbage = encodePublicId({

@@ -49,7 +49,7 @@ async function distrusted(): Promise<string> {
   })
 }
 
-describe('every verdict has a bundle that gives the same verdict without a network', () => {
+describe('every verdict has a bundle that gives the same verdict offline', () => {
   test.each<[string, () => Promise<string>]>([
     ['valid', async () => (await issue()).publicId],
     ['expired', async () => (await issue({ expiresAt: '2026-02-01' })).publicId],
@@ -108,7 +108,7 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
     })
   })
 
-  test('holds the event, as the chain has it', async () => {
+  test('holds the event as the chain has it', async () => {
     const { publicId } = await issue()
     const { body } = await bundleOf(publicId)
     const { transactionHash, blockHash, logIndex } = (await stack.verify(publicId)).body.data
@@ -389,7 +389,7 @@ describe('a change to a bundle changes its verdict', () => {
     }
   })
 
-  test('the event decides nothing, and is reported as unproven', async () => {
+  test('the event does not affect the verdict, and is reported as unproven', async () => {
     const forged = `0x${'66'.repeat(32)}` as const
     const unprovenEvent = {
       transactionHash: forged,
@@ -402,7 +402,7 @@ describe('a change to a bundle changes its verdict', () => {
     expect(await outcomeOf({ ...bundle, unprovenEvent: null })).toBe('valid: unproven')
   })
 
-  test('names every bad field and none of their values', async () => {
+  test('names every bad field, and none of their values', async () => {
     const bad = { ...bundle, v: 2, sealed: 5, stateProof: { header: 'x' } }
     const error = await verifyBundle(bad, trusting(bundle)).catch((e) => e)
     expect(error.code).toBe('bundle_malformed')
@@ -439,7 +439,7 @@ describe('a change to a bundle changes its verdict', () => {
     }
   })
 
-  test('args: accepts the block, the registry and the code that the reader trusts', async () => {
+  test('accepts the block, registry and code that the reader trusts', async () => {
     const { registry, trustedBlocks } = trusting(bundle)
     const codeOf = async (options: Parameters<typeof verifyBundle>[1]) =>
       (await verifyBundle(bundle, options)).checks[0]?.code

@@ -86,7 +86,7 @@ test.each(['eth_getBlockByNumber', 'eth_getProof'])(
   },
 )
 
-test('the views start again, and never mix two branches', async () => {
+test('reading the views starts again, and never mixes two branches', async () => {
   const node = reorganising('eth_call', 1)
   const read = await readCompleteness(node, registry, 1, given)
   expect(node.reorgs).toBe(1)

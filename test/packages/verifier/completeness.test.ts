@@ -77,7 +77,7 @@ test('proves every document and batch, and that there are no others', () => {
   )
 })
 
-test('reads text and bytes, and holds every node once', () => {
+test('reads text and bytes, and contains every node once', () => {
   const text = JSON.stringify(proof)
   expect(check(text)).toEqual(check(proof))
   expect(check(new TextEncoder().encode(text))).toEqual(check(proof))
@@ -97,7 +97,7 @@ test('the views of the contract agree', async () => {
   expect(read.documents.notIssued).toEqual([ofAnother])
 })
 
-test('an issuer that issued nothing has a complete empty list', async () => {
+test('an issuer without documents has a complete empty list', async () => {
   const empty = { documentHashes: [], roots: [] }
   const of3 = await createCompletenessProof(provider, registry, 3, empty)
   expect(check(of3)).toMatchObject({
@@ -126,7 +126,7 @@ test('checks a list longer than one request, most of it never issued', async () 
   }
 })
 
-test('documents of a stolen key read distrusted, and still count', async () => {
+test('documents of a stolen key are distrusted, and still count', async () => {
   const { listed } = (check(proof) as Listing).documents
   const stolenIn = listed.at(-1)?.record.anchoredBlock ?? 0
   const snapshot = await list.anvil.request('evm_snapshot')
@@ -148,7 +148,7 @@ test('documents of a stolen key read distrusted, and still count', async () => {
   }
 })
 
-test('what an account that issued nothing released is read by its distrust', async () => {
+test('reads the distrust of an account that only released', async () => {
   const snapshot = await list.anvil.request('evm_snapshot')
   const statusesNow = async () => {
     const trusted = { registry, trustedBlocks: [await hashOfNewest(provider)] }
@@ -185,7 +185,7 @@ test('checks a view against the hash of the code', async () => {
   )
 })
 
-test('an omitted document or batch makes it incomplete', async () => {
+test('an omitted document or batch makes the list incomplete', async () => {
   for (const given of [{ documentHashes: documents.slice(1) }, { roots: roots.slice(1) }]) {
     expect(check(await prove(given)).status).toBe('incomplete')
     const lists = { documentHashes: documents, roots, ...given }
@@ -198,7 +198,7 @@ test.each([
   ["another issuer's document", ofAnother],
   ['a document of a batch with a revocation of its own', inBatch],
   ['the root of a batch', roots[0] as Hex],
-])('%s does not stand in for an omitted one', async (_, other) => {
+])('%s does not replace an omitted one', async (_, other) => {
   const documentHashes = [...documents.slice(1), other]
   expect(check(await prove({ documentHashes }))).toMatchObject({
     status: 'incomplete',
@@ -215,7 +215,7 @@ test('a repeated document counts once, also in upper case', async () => {
   })
 })
 
-test('proves an earlier block, where there were fewer', async () => {
+test('proves an earlier block, with fewer documents', async () => {
   const { blockNumber } = (check(proof) as Listing).asOf
   const early = await createCompletenessProof(provider, registry, 1, {
     documentHashes: documents.slice(0, 20),
@@ -283,7 +283,7 @@ test.each<[string, (proof: CompletenessProof) => unknown]>([
   })
 })
 
-test('a proof with a document left out is never complete', () => {
+test('a proof with an omitted document is never complete', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 29 }), (index) => {
       const documentHashes = documents.toSpliced(index, 1)
@@ -326,7 +326,7 @@ function checkOrRefuse(input: unknown) {
   }
 }
 
-test('notices a node that lies while the proof is made', async () => {
+test('detects a node that lies while the proof is made', async () => {
   const lying = (method: string, change: (answer: never) => unknown) => ({
     async request(args: { method: string }) {
       const answer = await provider.request(args)

@@ -89,13 +89,13 @@ describe('statusOf', () => {
     passed.map((one) => (one.check === check ? { ...one, outcome: 'fail' } : one))
   const dated = FAIL as Check
 
-  test('dating decides no status, whatever it says', () => {
+  test('the date never changes the status', () => {
     expect(statusOf(passed)).toBe('valid')
     expect(statusOf([...passed, dated])).toBe('valid')
     expect(statusOf([...passed, PASS as Check])).toBe('valid')
   })
 
-  test('dating hides no other status', () => {
+  test('the date hides no other status', () => {
     for (const [check, status] of [
       ['revocation', 'revoked'],
       ['suspension', 'suspended'],
@@ -116,7 +116,7 @@ describe('statusOf', () => {
     expect(fail('suspension', 'content', 'expiry')).toBe('suspended')
   })
 
-  test('dating replaces no missing check', () => {
+  test('the date replaces no missing check', () => {
     // A presentation has no key: there, `content` passes without one.
     for (const name of names.filter((one) => one !== 'key'))
       expect(statusOf([...passed.filter((c) => c.check !== name), PASS as Check])).toBe(

@@ -160,7 +160,7 @@ describe('identityAddressOf', () => {
       expect(identityAddressOf(uri, LOCAL)).toBeUndefined()
   })
 
-  test('accepts any text only as URL normalises it', () => {
+  test('accepts text only in the form that URL normalises it to', () => {
     const text = fc.string({
       unit: fc.constantFrom(...'aZ0-._:/%@?#\\[] é\t'),
       maxLength: 24,
@@ -181,7 +181,7 @@ describe('identityAddressOf', () => {
   })
 })
 
-test('a required domain is written as it is shown, in any case', () => {
+test('a required domain is compared as it is shown, in any case', () => {
   expect(parseDomain('Example.EDU', 1)).toBe('example.edu')
   expect(parseDomain('example.edu:8443/A', 1)).toBe('example.edu:8443/A')
   expect(parseDomain('example.edu:443/A', 1)).toBe('example.edu/A')
@@ -294,7 +294,7 @@ describe('readDidDocument', () => {
     expect(() => readDidDocument(Uint8Array.of(0x22, 0xff, 0x22), did)).toThrow(FormatError)
   })
 
-  test('answers any input or refuses it as malformed', () => {
+  test('reads any input or refuses it as malformed', () => {
     const members = fc.constantFrom(
       'id',
       'service',
@@ -379,7 +379,7 @@ describe('readIdentity', () => {
     expect(await check({ id: did, service })).toEqual(ended('fail', 'denied'))
   })
 
-  test('a list of accounts for the chain must hold the issuing account', async () => {
+  test('a list of accounts for the chain must contain the issuing account', async () => {
     const listing = (...accounts: string[]) =>
       check({
         id: did,
@@ -566,7 +566,7 @@ describe('verify', () => {
     'event',
   ]
 
-  test('identity comes after issuer, and names the domain', async () => {
+  test('the identity check follows the issuer, and names the domain', async () => {
     const verdict = await verify(publicId, {
       chain,
       blocks: [],
@@ -603,7 +603,7 @@ describe('verify', () => {
     expect(told.at(-1)).toBe('identity')
   })
 
-  test('a required domain decides, in the form in which it is shown', async () => {
+  test('a required domain decides, in its displayed form', async () => {
     const requiring = (issuerDomain: string, more = {}) =>
       verify(publicId, {
         chain,
@@ -638,7 +638,7 @@ describe('statusOf', () => {
   const checks = (outcomes: Partial<Record<Check['check'], Check['outcome']>>): Check[] =>
     names.map((check) => ({ check, code: 'x', outcome: outcomes[check] ?? 'pass' }))
 
-  test('identity decides no status', () => {
+  test('identity does not change the status', () => {
     for (const identity of ['pass', 'fail', 'unknown'] as const) {
       expect(statusOf(checks({ identity }))).toBe('valid')
       expect(statusOf(checks({ identity, revocation: 'fail' }))).toBe('revoked')

@@ -3,7 +3,7 @@ import { createProvider } from '#verifier/readers/json-rpc.ts'
 
 const answer = (text: string) => createProvider(async () => text).request({ method: 'eth_call' })
 
-test('an answer is JSON, and not the strict JSON of this project', async () => {
+test('accepts any JSON as an answer, not only the strict JSON of this project', async () => {
   expect(await answer('{"result":1,"result":2}')).toBe(2)
   expect(await answer('{"id":"\\ud800","result":2}')).toBe(2)
   expect(await answer(`{"id":${'['.repeat(99)}${']'.repeat(99)},"result":2}`)).toBe(2)

@@ -32,7 +32,7 @@ describe('networkOf', () => {
   })
 })
 
-test('parseLiveChain: reads chain ids, and refuses local chains and other texts', () => {
+test('parseLiveChain reads chain ids, and refuses local chains and other text', () => {
   expect(parseLiveChain('987654321')).toBe(OWN)
   for (const text of ['1337', '31337', '', '0', '007', '-1', '1.5', '0x1', '9007199254740993', 'x'])
     expect(parseLiveChain(text)).toBeUndefined()

@@ -48,7 +48,7 @@ describe('trusting one node', () => {
     expect(fetched).toBe(1)
   })
 
-  test('args: reads finality for two more requests', async () => {
+  test('reads finality with two more requests', async () => {
     liar.asked.length = 0
     const { blockchainProof } = await judge(kept, reader(liar), {
       finality: true,
@@ -218,7 +218,7 @@ describe('both of two nodes must agree', () => {
     expect(await codeOf(kept, wrong)).toBe('wrong_chain')
   })
 
-  test('refuses readers of two registries, none, one twice, and an impossible quorum', () => {
+  test('refuses readers of two registries, none, a repeated one, and an impossible quorum', () => {
     const other = createChainReader(provider(liar.url), `eip155:1:0x${'0'.repeat(40)}`)
     const one = reader(liar)
     expect(() => createQuorumReader([one, other], 1)).toThrow(TypeError)
@@ -237,7 +237,7 @@ describe('nodes that have pruned their history', () => {
   const PRUNED = { check: 'event', outcome: 'unknown', code: 'pruned' }
   const ofEvent = ({ checks }: { checks: Check[] }) => checks.at(-1)
 
-  test('the state alone decides, also about a revocation', async () => {
+  test('decide by the state alone, also about a revocation', async () => {
     await prune(honest[0])
     for (const [publicId, status] of [
       [kept, 'valid'],
@@ -255,7 +255,7 @@ describe('nodes that have pruned their history', () => {
     }
   })
 
-  test('changes nothing else with a proof, with finality or as of a block', async () => {
+  test('give the same otherwise with a proof, with finality or as of a block', async () => {
     await prune(honest[0])
     const { url } = honest[0]
     const chain = createProvingReader(provider(url), registry)
@@ -268,7 +268,7 @@ describe('nodes that have pruned their history', () => {
     expect(then.status).toBe('valid')
   })
 
-  test('makes a bundle without an event, with the same verdict', async () => {
+  test('make a bundle without an event, with the same verdict', async () => {
     await prune(honest[0])
     const bundle = await createBundle(kept, {
       provider: provider(honest[0].url),
@@ -281,7 +281,7 @@ describe('nodes that have pruned their history', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('takes the event from several nodes if enough have it', async () => {
+  test('give the event if enough of several have it', async () => {
     await prune(honest[0])
     const known = await judge(kept, twoOfThree())
     expect(ofEvent(known)?.code).toBe('agrees')
@@ -291,7 +291,7 @@ describe('nodes that have pruned their history', () => {
     expect(ofEvent(unknown)).toEqual(PRUNED)
   })
 
-  test('cannot prove a header of the pruned past', async () => {
+  test('cannot prove an old header', async () => {
     await prune(honest[0])
     const bundle = createBundle(kept, {
       provider: provider(honest[0].url),

@@ -108,7 +108,7 @@ test('reads the chain for every verdict', async () => {
   expect(payloads).toBe(1)
 })
 
-test('finds that a record contradicts a remembered document', async () => {
+test('detects that a record contradicts a remembered document', async () => {
   expect((await verify(publicId, options)).status).toBe('valid')
   reading = { ...reading, record: { ...RECORD, validUntil: 4_102_444_800 } }
   const verdict = await verify(publicId, options)
@@ -121,7 +121,7 @@ test('finds that a record contradicts a remembered document', async () => {
   expect(payloads).toBe(1)
 })
 
-test('gives the document to no other key', async () => {
+test('returns the document only for its key', async () => {
   expect((await verify(publicId, options)).status).toBe('valid')
   const other = encodePublicId({ ...issued, documentKey: new Uint8Array(16) })
   for (let i = 0; i < 2; i++)

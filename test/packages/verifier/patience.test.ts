@@ -27,7 +27,7 @@ test('many requests pause together, as long as the source asks', async () => {
   expect(waits).toEqual([1_500, 1_500, 1_500])
 })
 
-test('a source that never answers is waited for once', async () => {
+test('waits once for a source that never answers', async () => {
   let waited = 0
   let asked = 0
   const source = patientSource(

@@ -29,7 +29,7 @@ test('finds the attached bundle', async () => {
   expect(await read(filterFirst)).toBe(BUNDLE)
 })
 
-test('looks past other attachments', async () => {
+test('skips other attachments', async () => {
   const other = pdfOf(deflateSync('{}'), '/Type/EmbeddedFile/Filter/FlateDecode')
   const ours = pdfOf(deflateSync(BUNDLE), '/Type/EmbeddedFile/Filter/FlateDecode')
   expect(await read(Buffer.concat([other, ours]))).toBe(BUNDLE)
@@ -94,7 +94,7 @@ test('says that a PDF is encrypted', async () => {
   await expect(bundleInPdf(encrypted)).rejects.toThrow('encrypted')
 })
 
-test('throws nothing else, whatever the file holds', async () => {
+test('throws no other error, whatever the file contains', async () => {
   const parts = fc.constantFrom(
     '%PDF-1.7',
     ' obj ',

@@ -22,7 +22,7 @@ import {
 
 useNodes()
 
-describe('proofs of nodes that leave something out', () => {
+describe('proofs of nodes that omit something', () => {
   const bundleFrom = (change: Eip1193Provider['request']) =>
     createBundle(kept, {
       provider: { request: change },
@@ -100,7 +100,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(asked).toBe(5)
   })
 
-  test('starts again at a newer block when the node has dropped the state of the first', async () => {
+  test('starts again at a newer block when the node has dropped the first state', async () => {
     for (const dropped of ['eth_getProof', 'eth_getBlockByNumber'])
       for (const times of [1, 4]) {
         const asked = forgetting(dropped, times)
@@ -123,7 +123,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(asked).toHaveLength(5)
   })
 
-  test('never takes another block than the one asked for', async () => {
+  test('never uses another block than the requested one', async () => {
     const block = await head()
     const asked = forgetting('eth_getProof', 1)
     await expect(bundleOf(honest[0], block)).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('proofs of nodes that leave something out', () => {
     expect((await judge(kept, three)).asOf?.blockHash).toBe(toHex(keccak_256(fromHex(header))))
   })
 
-  test('leaves out an event that does not agree', async () => {
+  test('omits an event that does not agree', async () => {
     const good = await bundleFrom((args) => node().request(args))
     expect(good.unprovenEvent).not.toBeNull()
     const [log] = (await node().request({

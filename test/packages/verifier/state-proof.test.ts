@@ -58,7 +58,7 @@ describe('proofs of real nodes', () => {
     expect(count('valid in a batch')).toBe(count('valid') + 1)
   })
 
-  test('a revocation that was set aside after a theft leaves the document valid, with a notice', () => {
+  test('a revocation that is ignored after a theft leaves the document valid, with a notice', () => {
     const { reading } = named('set aside')
     expect(reading).toMatchObject({
       status: 'valid',
@@ -84,7 +84,7 @@ describe('proofs of real nodes', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('who released comes after batch and document, also where it is not shown', () => {
+  test('the releaser comes after batch and document, also when not shown', () => {
     const slotsAt = (one: Case) => {
       const { issuerId, documentHash, batch } = keyOf(one)
       const { record, batch: ofBatch, signer, account } = slotsOfIssuer(issuerId)
@@ -115,13 +115,13 @@ describe('proofs of real nodes', () => {
       ).toThrow(refused('proof_invalid'))
   })
 
-  test('the releaser of both is the issuer: each slot once', () => {
+  test('reads each slot once when the issuer released both', () => {
     const one = named('batch released by a trusted account, in which it is suspended')
     expect(one.reading.revoker).toEqual(one.reading.account)
     expect(one.stateProof.storageProof[2]?.key).toBe(slotsOfIssuer(1).signer(1))
   })
 
-  test('texts that are not UTF-8 have the slots of their bytes', () => {
+  test('text that is not UTF-8 has the slots of its bytes', () => {
     const { reading, stateProof } = named('of a closed issuer with name and URI that are not UTF-8')
     const { issuer } = reading as unknown as Pick<ChainReading, 'issuer'>
     expect(issuer.name).toBe(`Amt ${'\ufffd'.repeat(34)}${'A'.repeat(32)}`)
@@ -155,7 +155,7 @@ describe('proofs of real nodes', () => {
       ).toThrow(refused('proof_invalid'))
   })
 
-  test('a document that is there cannot be proven absent', () => {
+  test('an existing document cannot be proven absent', () => {
     const absent = named('not issued')
     const forged = {
       ...sample.stateProof,
@@ -236,7 +236,7 @@ describe('accounts without a registry, and invalid proofs', () => {
     expect(() => readSlots(slot)).toThrow(refused('no_registry'))
   })
 
-  test('does not read the bytes of a string behind its length', () => {
+  test('does not read bytes after the end of a string', () => {
     expect(readSlots(short('4142ff', 2)).name).toBe('AB')
     const parts = [long(33), '41'.repeat(32), `41${'ff'.repeat(31)}`]
     expect(readSlots(...parts).name).toBe('A'.repeat(33))

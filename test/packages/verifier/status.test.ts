@@ -109,14 +109,14 @@ describe('a release by a distrusted account', () => {
     expect(isDistrustedRevision(record, slot)).toBe(status === 'suspended')
   })
 
-  test('comes before the expiry, and after a distrusted issue', () => {
+  test('comes before the expiry, but after a distrusted issue', () => {
     const record = issued({ ...revoked(8, 8), validUntil: 1 })
     expect(statusOf(record, { revokerFrom: 8 })).toBe('suspended')
     expect(statusOf(record, { revokerFrom: 9 })).toBe('expired')
     expect(statusOf(record, { revokerFrom: 8, distrustedFrom: 7 })).toBe('distrusted')
   })
 
-  test('distrust changes no other revision', () => {
+  test('has no effect on other revisions', () => {
     for (const reason of [0, 1, 4, 6])
       for (const revokerFrom of [1, 8])
         expect(statusOf(issued(revoked(8, reason)), { revokerFrom })).toBe(
@@ -124,7 +124,7 @@ describe('a release by a distrusted account', () => {
         )
   })
 
-  test('without a revision, nothing is suspended or distrusted', () => {
+  test('is nothing without a revision', () => {
     for (const reason of [0, 6, 8]) {
       expect(isSuspended(issued({ reason }), { distrustedFrom: 1 })).toBe(false)
       expect(isDistrustedRevision(issued({ reason }), { distrustedFrom: 1 })).toBe(false)
@@ -162,7 +162,7 @@ describe('recordInBatch', () => {
     return [record.revokedBlock, record.reason]
   }
 
-  test('takes the anchoring of the batch and the expiry of the leaf', () => {
+  test('uses the anchoring of the batch and the expiry of the leaf', () => {
     const alone = issued({ anchoredBlock: 99, validUntil: 98 })
     const { record, revoker } = recordInBatch(slot(alone), slot(batch()), 4)
     expect(record).toEqual(batch({ validUntil: 4 }))
@@ -200,7 +200,7 @@ describe('recordInBatch', () => {
     expect(chosen(ofOwn, ofBatch)).toEqual((which === 'own' ? ofOwn : ofBatch).slice(0, 2))
   })
 
-  test('takes setAside from either', () => {
+  test('uses setAside of either', () => {
     const setAside = (ofOwn: boolean, ofBatch: boolean) =>
       recordInBatch(slot(own({ setAside: ofOwn })), slot(batch({ setAside: ofBatch })), 0).record
         .setAside

@@ -64,7 +64,7 @@ describe("go-ethereum's proofs", () => {
     expect(read(root, `0x12${'00'.repeat(31)}`, [toHex(leaf)])).toBeNull()
   })
 
-  test('a node under 32 bytes is inside its parent, and no other is', () => {
+  test('a node under 32 bytes, and no other, is inside its parent', () => {
     const empty = new Uint8Array()
     /** A branch above a leaf of this many bytes with the rest of the key 0x12. */
     const readBelow = (size: number, isInside: boolean) => {
@@ -123,7 +123,7 @@ describe('RLP', () => {
     expect(decodeRlp(encodeRlp([large]))).toEqual([large])
   })
 
-  test('no item is inside more than 32 lists, so that the 33rd must be empty', () => {
+  test('accepts items inside at most 32 lists', () => {
     const nested = (lists: number, innermost: RlpItem = []): RlpItem =>
       lists === 1 ? innermost : [nested(lists - 1, innermost)]
     expect(decodeRlp(encodeRlp(nested(33)))).toEqual(nested(33))

@@ -78,7 +78,7 @@ test('has far more bad cases than good ones', () => {
   expect(cases.length).toBeGreaterThan(4 * good.length)
 })
 
-test('the cut of an ordinary run has every status and every code', () => {
+test('the subset of an ordinary run has every status and every code', () => {
   const cut = cutOf(cases)
   const told = (some: typeof cases) =>
     new Set(
@@ -89,7 +89,7 @@ test('the cut of an ordinary run has every status and every code', () => {
   expect(told(cut)).toEqual(told(cases))
 })
 
-test('at least 60 cases go through every door in an ordinary run', () => {
+test('at least 60 cases go through every program in an ordinary run', () => {
   const doors = Object.values(CAN_ASK).map((canAsk) => new Set(cutOf(cases.filter(canAsk))))
   const common = cases.filter((one) => doors.every((door) => door.has(one)))
   expect(common.length).toBeGreaterThanOrEqual(60)

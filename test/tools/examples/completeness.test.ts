@@ -275,7 +275,7 @@ function proofOver(trie: Trie, more: RlpItem[] = [], codeHash = new Uint8Array(3
 }
 
 test.skipIf(python === undefined)(
-  'an independent reader refuses the same tries that no chain has',
+  'an independent reader refuses the same invalid tries',
   async () => {
     const at = (length: number) => [KEY.slice(0, length)]
     const good: Trie = { value: LONG_VALUE, leaf: 'by hash', branch: 'by hash', extensions: at(5) }

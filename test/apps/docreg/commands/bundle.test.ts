@@ -82,12 +82,12 @@ test('making and reading a bundle of a test network shows the banner', async () 
   expect(stdout.split('\n')[1]).toBe('Test network, or one not known to carry real documents')
 })
 
-test('the network really is denied', async () => {
+test('the network is denied', async () => {
   const { code } = await offline(publicId, '--rpc', stack.chainUrl)
   expect(code).toBe(99)
 })
 
-test('only its owner can read it, since it holds the key', async () => {
+test('writes a bundle that only its owner can read, because it holds the key', async () => {
   expect(statSync(file).mode & 0o077).toBe(0)
   const before = join(dir, 'before.json')
   writeFileSync(before, '', { mode: 0o644 })
@@ -108,7 +108,7 @@ test('writes a bundle of a document that was never issued to standard output', a
   expect(verdict.code).toBe(1)
 })
 
-test('reads an earlier block, where the document was not revoked', async () => {
+test('reads an earlier block, before the document was revoked', async () => {
   const before = await stack.provider.request({ method: 'eth_blockNumber' })
   const { publicId: id } = (await stack.issue(ADA)).body.data
   const issued = await stack.provider.request({ method: 'eth_blockNumber' })

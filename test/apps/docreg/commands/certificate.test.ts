@@ -63,7 +63,7 @@ test('prints each row, and docreg verify takes the PDF', async () => {
   }
 })
 
-test('leaves what is there, and writes again what is broken', async () => {
+test('keeps existing files, and replaces damaged ones', async () => {
   const out = join(dir, 'again')
   await print(out)
   const [first = ''] = readdirSync(out)

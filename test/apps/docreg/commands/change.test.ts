@@ -81,7 +81,7 @@ describe('one document', () => {
     expect(stdout).toContain('already_revoked')
   })
 
-  test('show brings back the link of a documentHash', async () => {
+  test('show restores the link of a documentHash', async () => {
     const { publicId, documentHash } = await issued({ metadata: { degree: 'BSc' } })
     const { code, stdout } = await run('show', documentHash)
     expect(code).toBe(0)
@@ -143,7 +143,7 @@ describe('one document', () => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('asks about a document that the key may not read, without a name', async () => {
+  test('asks without a name about a document that the key may not read', async () => {
     const { publicId } = await issued()
     const DOCREG_API_KEY = stack.key(['documents:revoke'])
     const { code, printed } = await answered('yes', ['revoke', saved(publicId)], { DOCREG_API_KEY })
@@ -152,7 +152,7 @@ describe('one document', () => {
     expect(await statusOf(publicId)).toBe('revoked')
   })
 
-  test('erase says where copies may be left', async () => {
+  test('erase names where copies may remain', async () => {
     const { publicId } = await issued()
     const given = saved(publicId)
     const { code, stdout } = await run('erase', given, '--yes')
@@ -179,7 +179,7 @@ describe('many documents', () => {
     ])
   })
 
-  test('a refused one stops no other, and is named by its line', async () => {
+  test('one refused document does not stop the others, and its line is named', async () => {
     const { publicId } = await issued()
     const never = `0x${'1'.repeat(64)}`
     const { code, stdout } = await run('suspend', '--from', file('list', [never, publicId]))
@@ -188,7 +188,7 @@ describe('many documents', () => {
     expect(await statusOf(publicId)).toBe('suspended')
   })
 
-  test('lists go out as lists, and each document is answered', async () => {
+  test('sends lists as lists, and reports each document', async () => {
     const issuedMany = await Promise.all(Array.from({ length: 40 }, () => issued()))
     const list = file(
       'many',
@@ -209,7 +209,7 @@ describe('many documents', () => {
     }
   })
 
-  test('after an outage, the same command goes on, and no line counts as refused', async () => {
+  test('continues after an outage, and counts no line as refused', async () => {
     const many = await Promise.all([issued(), issued()])
     const list = file(
       'outage',
@@ -235,7 +235,7 @@ describe('many documents', () => {
     expect(hash()).toBe(first)
   })
 
-  test('supersedes the rows of a workbook, unless a cell says no one thing', async () => {
+  test('supersedes the rows of a workbook, unless a cell is ambiguous', async () => {
     const { publicId } = await issued()
     writeFileSync(
       join(dir, 'c.xlsx'),
@@ -264,7 +264,7 @@ describe('many documents', () => {
     }
   })
 
-  test('a line without a document changes nothing, and is not repeated', async () => {
+  test('a line without a document changes nothing, and is not retried', async () => {
     const { publicId } = await issued()
     const { code, stderr } = await run('suspend', '--from', file('list', [publicId, 'secret']))
     expect(code).toBe(65)
@@ -274,7 +274,7 @@ describe('many documents', () => {
   })
 })
 
-test('documents are listed by their filters, over all pages', async () => {
+test('lists documents by their filters, over all pages', async () => {
   for (let i = 0; i < 3; i++) await issued({ category: 'listed', subjectId: String(i) })
   const { stdout } = await run('documents', '--category', 'listed', '--csv')
   const rows = parseCsv(Buffer.from(stdout)).rows.map(({ cells }) => cells)

@@ -39,7 +39,7 @@ test('walks through valid, shared and revoked, with a QR code', async () => {
   expect(shared.split('4. Revoke')[0]).not.toContain('18151210')
 })
 
-test('takes registry, node and payloads from the gateway that it is given', async () => {
+test('uses the registry, node and payloads of the given gateway', async () => {
   const others = {
     DOCREG_REGISTRY: `eip155:31337:0x${'1'.repeat(40)}`,
     DOCREG_RPC: 'http://127.0.0.1:9',
@@ -49,7 +49,7 @@ test('takes registry, node and payloads from the gateway that it is given', asyn
   expect([answer.stderr, answer.code]).toEqual(['', 0])
 })
 
-test('issues on the day of the place where it runs', async () => {
+test('issues with the local date', async () => {
   // Where it is another day than in UTC now.
   const TZ = new Date().getUTCHours() < 12 ? 'Etc/GMT+12' : 'Etc/GMT-12'
   const day = new Date().toLocaleDateString('sv', { timeZone: TZ })
@@ -58,7 +58,7 @@ test('issues on the day of the place where it runs', async () => {
   expect(stdout).toMatch(new RegExp(`^ {2}issuedAt +${day}$`, 'm'))
 })
 
-test('uses a category that no kind of documents is about', async () => {
+test('uses a category that has no kind', async () => {
   const faculty = { path: ['metadata', 'faculty'], mandatory: true }
   const kind = { display: [{ locale: 'en', name: 'x' }], claims: [faculty] }
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }

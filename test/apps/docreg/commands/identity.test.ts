@@ -37,7 +37,7 @@ describe('docreg identity', () => {
     })
   })
 
-  test('takes a URI with a path and accounts, writes a file, and says where to serve it', async () => {
+  test('accepts a URI with a path and accounts, writes a file, and says where to serve it', async () => {
     const out = join(dir, 'did.json')
     const { code, stdout, stderr } = await make(
       '--uri',
@@ -168,7 +168,7 @@ describe('docreg identity check', () => {
     ]
   }
 
-  test('accepts a header that allows the asking origin, and no other', async () => {
+  test('accepts a header that allows only the asking origin', async () => {
     const only = { 'access-control-allow-origin': 'https://example.edu' }
     expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([1, 'no_cors'])
     let file = ''
@@ -179,7 +179,7 @@ describe('docreg identity check', () => {
     expect(await codesOf(host)).toEqual([0])
   })
 
-  test('reports everything that keeps a verifier from reading it', async () => {
+  test('reports everything that stops a verifier from reading it', async () => {
     const code = async (listener: RequestListener) => codesOf(await serveInTest(listener))
     expect(
       await code((_, response) => {

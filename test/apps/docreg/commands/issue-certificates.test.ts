@@ -101,7 +101,7 @@ async function servingBundles(count: number) {
   return { ...server, serveAll }
 }
 
-test('killed while it prints, goes on, and each PDF is there whole and once', async () => {
+test('continues after a kill while printing, and writes each PDF once', async () => {
   const folder = join(dir, 'killed')
   const printed = join(folder, 'certificates')
   const people = Array.from({ length: 8 }, (_, i) => `Same Name,${i},killed_case,2026-07-01\n`)

@@ -62,7 +62,7 @@ test('the template can be issued as it is', async () => {
   expect(row).toMatchObject({ subjectName: 'Ada Lovelace', status: 'valid', line: '2' })
 })
 
-test('writes publicIds and QR codes that verify, readable by their owner alone', async () => {
+test('writes publicIds and QR codes that verify, readable by their owner only', async () => {
   const table = file('people.csv', HEADER + rowsOf('default_case', 2))
   const { code, stdout } = await issue([table, '--out', out('issued'), '--json'])
   expect(code).toBe(0)
@@ -97,7 +97,7 @@ describe('the table', () => {
     return { ...answer, text: answer.stdout + answer.stderr }
   }
 
-  test('args: accepts semicolons, UTF-16, other columns and constant values', async () => {
+  test('accepts semicolons, UTF-16, other columns and constant values', async () => {
     const text = 'Full name;No;Degree;Note\n"Müller; Zoë";7;BSc;x\n'
     const { code, text: told } = await dryRun(
       Buffer.from(`\ufeff${text}`, 'utf16le'),
@@ -119,7 +119,7 @@ describe('the table', () => {
     expect(code).toBe(0)
   })
 
-  test('rows are checked against the kind, whose labels name columns', async () => {
+  test('checks rows against the kind, whose labels name columns', async () => {
     const kind = {
       display: [{ locale: 'de', name: 'Sprachkurs' }],
       claims: [
@@ -161,7 +161,7 @@ describe('the table', () => {
     expect((await dryRun(table(1))).text).not.toContain('Use --batch')
   })
 
-  test('args: accepts dates as spreadsheets write them, once it knows their order', async () => {
+  test('accepts dates as spreadsheets write them, once their order is known', async () => {
     const rows = [
       '"Müller\r\nZoë";7;31.7.2026;01/08/2027',
       '"Ada";8;5-12-2026;',
@@ -186,7 +186,7 @@ describe('the table', () => {
   const workbook = (name: string) =>
     fileURLToPath(new URL(`../../../packages/table/field/${name}.xlsx`, import.meta.url))
 
-  test('args: accepts workbooks, whose header may stand below a title', async () => {
+  test('accepts workbooks, whose header may stand below a title', async () => {
     const { code, stderr } = await issue([workbook('x16-title-row-merged'), '--out', out('book')])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Line 2 names the columns')])
     const [row] = tableOf('book', 'issued.csv')
@@ -195,7 +195,7 @@ describe('the table', () => {
     expect([none.code, none.stderr]).toEqual([65, expect.stringMatching(/no sheet "No such" but/)])
   })
 
-  test('a bad cell of a workbook is a bad row, unless its column is left out', async () => {
+  test('a bad cell of a workbook makes a bad row, unless its column is ignored', async () => {
     const book = workbook('x29-shared-formula-err-unused')
     const bad = await issue([book, '--dry-run', '--map', 'check=metadata.check'])
     expect([bad.code, bad.stdout]).toEqual([
@@ -206,7 +206,7 @@ describe('the table', () => {
     expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('1 row, all good.')])
   })
 
-  test('a cell without its digits stays bad when its row comes back in failed.csv', async () => {
+  test('a cell with lost digits stays bad when its row is issued from failed.csv', async () => {
     const folder = ['--out', out('digits'), '--skip-bad']
     expect((await issue([workbook('x13-id-17-digits'), ...folder])).code).toBe(1)
     const [row] = tableOf('digits', 'failed.csv')
@@ -219,7 +219,7 @@ describe('the table', () => {
     expect(tableOf('digits', 'issued.csv')).toEqual([])
   })
 
-  test('args: asks what is issued where a workbook shows other text than it holds', async () => {
+  test('asks which text to issue where a workbook shows other text than it stores', async () => {
     const book = workbook('x10-percent')
     const open = await issue([book, '--dry-run'])
     expect([open.code, open.stderr]).toEqual([
@@ -234,7 +234,7 @@ describe('the table', () => {
     expect(await issue([book, '--dry-run', '--language', 'xx'])).toMatchObject({ code: 64 })
   })
 
-  test('args: accepts NDJSON', async () => {
+  test('accepts NDJSON', async () => {
     const line = '{"subjectName":"Ada","subjectId":"1","issuedAt":"2026-07-01"}\n'
     const bob = line.replace('"1"', '"2"')
     expect((await dryRun(`\ufeff${line}\ufeff${bob}`, '--set', 'category=a')).code).toBe(0)
@@ -285,7 +285,7 @@ describe('the table', () => {
     expect(await count('skip_bad')).toBe(2)
   })
 
-  test('failed.csv issued into a new folder makes no document of a repeated row', async () => {
+  test('failed.csv in a new folder does not issue a repeated row again', async () => {
     const row = (name: string, id: string) => `${name},${id},repeated,2026-07-01\n`
     const text = HEADER + row('Ada', '1') + row('Ada', '1') + row('Bob', 'x') + row('Ada', '1')
     const first = await issue([file('repeated.csv', text), '--out', out('repeated'), '--skip-bad'])
@@ -299,7 +299,7 @@ describe('the table', () => {
     expect(await count('repeated')).toBe(2)
   })
 
-  test('formulas and control characters of others do nothing, and come back whole', async () => {
+  test('neutralises formulas and control characters, and restores them on reading', async () => {
     const category = 'formulas'
     const metadata = { note: "'=1;+2", screen: '\x1b[2J\r\u009b', '=,@;;;;;;\n;publicId': '\t-' }
     const ada = { subjectName: '=1+1', subjectId: '1', category, issuedAt: '2026-07-01', metadata }
@@ -353,7 +353,7 @@ describe('the table', () => {
   })
 })
 
-describe('a registrar with a spreadsheet of 200 rows', () => {
+describe('a table of 200 rows from a spreadsheet', () => {
   /** As a spreadsheet saves "CSV" in Western Europe; three rows are bad. */
   const graduates = () => {
     const rows = Array.from({ length: 200 }, (_, i) => {
@@ -390,7 +390,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     return join(dir, 'graduates.csv')
   }
 
-  test('failed.csv is issued without the options, and nothing is issued twice', async () => {
+  test('issues failed.csv without the options, and nothing twice', async () => {
     const run = await issue([table(), '--out', folder(), '--skip-bad', ...args])
     expect(run.code, run.stderr).toBe(1)
     expect(tableOf('registrar', 'issued.csv')).toHaveLength(197)
@@ -427,7 +427,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('registrar')).toBe(200)
   })
 
-  test('failed.csv is issued with the same options, too', async () => {
+  test('issues failed.csv with the same options', async () => {
     const [folder, category] = [out('same'), ['--set', 'category=same_options']]
     const first = [...args.filter((arg) => arg !== 'category=registrar' && arg !== '--set')]
     await issue([table(), '--out', folder, '--skip-bad', ...first, ...category])
@@ -440,7 +440,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('same_options')).toBe(200)
   })
 
-  test('a mistyped column of failed.csv is named, and nothing is issued', async () => {
+  test('names a mistyped column of failed.csv, and issues nothing', async () => {
     const row = '2,,Ada,1,mistyped,2026-07-01'
     for (const column of ['metdata.grade', '(Note', 'Note'])
       expect(
@@ -453,7 +453,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('mistyped')).toBe(0)
   })
 
-  test('rows that the service refuses are in failed.csv in the same way', async () => {
+  test('writes rows that the service refuses to failed.csv too', async () => {
     const refusing = await serveHttp(async (request, response) => {
       const isSecond = (await bodyOf(request)).includes('"subjectId":"2"')
       const error = { code: 'bad_request', message: 'no', details: [] }
@@ -480,7 +480,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
   })
 })
 
-describe('a run that is killed', () => {
+describe('a run that is killed twice', () => {
   /**
    * Runs it, and kills it each time when the gateway has answered the nth such request, and the
    * answer is on its way; then runs it to its end.
@@ -523,7 +523,7 @@ describe('a run that is killed', () => {
     }
   }
 
-  test('twice, one by one, issues every row once', async () => {
+  test('issues every row once, one by one', async () => {
     const table = file('killed.csv', HEADER + rowsOf('killed', 30))
     const { code, stderr } = await killedAt(
       '/v1/documents',
@@ -540,7 +540,7 @@ describe('a run that is killed', () => {
     expect(await count('killed')).toBe(30)
   })
 
-  test('as a batch, issues one batch, even if its answer was lost', async () => {
+  test('issues one batch, even if its answer was lost', async () => {
     const table = file('batch.csv', HEADER + rowsOf('batched', 20))
     const args = [table, '--out', out('batch'), '--batch']
     await killedAt('/v1/batches', [1], args)
@@ -554,14 +554,14 @@ describe('a run that is killed', () => {
   })
 })
 
-test('a folder of another gateway is not used', async () => {
+test('refuses a folder of another gateway', async () => {
   const table = file('people.csv', HEADER + rowsOf('default_case', 2))
   const { code, stderr } = await issue([table, '--out', out('issued')], '', 'http://127.0.0.1:1')
   expect(code).toBe(2)
   expect(stderr).toContain('belongs to a run with another gateway')
 })
 
-test('rows that somebody else put into the folder are not issued', async () => {
+test('refuses rows that were added to the folder by somebody else', async () => {
   const fields = { ...FORGED, issuedAt: '2026-07-01' }
   const planted = [
     { kind: 'run', id: 'planted', gateway: stack.url },
@@ -577,7 +577,7 @@ test('rows that somebody else put into the folder are not issued', async () => {
   expect(await count('not_planted')).toBe(1)
 })
 
-test('a wrong API key stops the run, and blames no row', async () => {
+test('a wrong API key stops the run, and no row is marked as bad', async () => {
   const table = file('people.csv', HEADER + rowsOf('wrong_key', 3))
   const { code, stderr } = await docreg(
     ['issue', table, '--out', out('wrong'), '--gateway', stack.url],

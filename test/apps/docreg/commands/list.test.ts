@@ -37,7 +37,7 @@ const fileOf = (name: string, text: string): string => {
   return join(dir, name)
 }
 
-test('lists every document and batch, and reports the list complete', async () => {
+test('lists every document and batch, and reports that the list is complete', async () => {
   const { code, stdout, stderr } = await list()
   expect(stdout.match(/^document 0x\S+ /gm)).toHaveLength(30)
   expect(stdout).toContain(`document ${documents[3]} revoked block `)
@@ -65,7 +65,7 @@ test('writes a proof and checks it offline', async () => {
   expect(checked).toEqual({ ...made, stdout })
 })
 
-test('args: accepts --json, --from and --as-of', async () => {
+test('accepts --json, --from and --as-of', async () => {
   const { code, stdout } = await list('--json', '--from', '17')
   expect(JSON.parse(stdout)).toMatchObject({
     status: 'complete',
@@ -79,7 +79,7 @@ test('args: accepts --json, --from and --as-of', async () => {
   expect(early.stdout).toContain('COMPLETE: 20 of 20 documents, 0 of 0 batches')
 })
 
-test('args: --hashes accepts what the command prints', async () => {
+test('--hashes accepts what the command prints', async () => {
   const { stdout } = await list()
   const again = await list('--hashes', fileOf('hashes', stdout))
   expect(again).toMatchObject({ code: 0, stdout })

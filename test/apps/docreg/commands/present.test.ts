@@ -130,7 +130,7 @@ describe('present', () => {
     expect(JSON.parse(stdout).error.code).toBe('presentation_malformed')
   })
 
-  test('asks nobody when it has the sealed document and the proof', async () => {
+  test('makes no request when it has the sealed document and the proof', async () => {
     const file = path('proven.json')
     const made = await present(
       ...NAME,

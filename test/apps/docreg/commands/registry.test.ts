@@ -45,12 +45,12 @@ describe.each<Case>([
   })
 })
 
-test('args: help of roles lists every action with its arguments', async () => {
+test('help of roles lists every action with its arguments', async () => {
   const { stdout } = await registry(['help', 'roles'])
   expect(stdout).toContain('  revoke-in-batch <issuerId> <root> <documentHashes> <reason>\n')
 })
 
-test('costs with --json are numbers', async () => {
+test('prints costs as numbers with --json', async () => {
   const { stdout } = await registry(['costs', '--documents', '1000', '--json'])
   expect(JSON.parse(stdout)).toEqual(
     ['osaka', 'amsterdam'].map((fork) => ({
@@ -63,7 +63,7 @@ test('costs with --json are numbers', async () => {
   )
 })
 
-test('errors of Hardhat and of chains are JSON with --json', async () => {
+test('prints errors of Hardhat and of chains as JSON with --json', async () => {
   const { code, stdout } = await registry(['check', '--network', 'custom', '--json'])
   expect(code).toBe(2)
   expect(JSON.parse(stdout).error).toMatchObject({ code: 'hardhat' })

@@ -83,7 +83,7 @@ function emptyPng(side: number): Buffer {
   ])
 }
 
-describe('pictures that are too large to look at', () => {
+describe('pictures that are too large', () => {
   const [width, height] = [Buffer.from([0x7d, 0x00]), Buffer.from([0xfa, 0x00])]
   const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 11, 8, ...height, ...width])
   const comment = Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 4, 0xff, 0xc0])
@@ -123,7 +123,7 @@ describe('input', () => {
     expect(stdout).not.toContain(issued.publicId)
   })
 
-  test('accepts a verify link, the address in a QR code, and files that hold either', async () => {
+  test("accepts a verify link, a QR code's address, and files that hold either", async () => {
     for (const given of [
       issued.verifyUrl,
       `https://testville.example/verify#${issued.publicId}`,
@@ -137,14 +137,14 @@ describe('input', () => {
       expect(await verify(given)).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('reads standard input, so that no other user sees the publicId', async () => {
+  test('reads standard input, which hides the publicId from other users', async () => {
     for (const stdin of [`${issued.publicId}\n`, issued.verifyUrl]) {
       const { code } = await docreg(['verify', '-', ...asked], { stdin })
       expect(code).toBe(0)
     }
   })
 
-  test('reads the QR code that the service draws', async () => {
+  test('reads the QR code of the service', async () => {
     const { body } = await stack.request(`/qr/${issued.publicId}?format=png`)
     const { code, stdout } = await verify(file('qr.png', body))
     expect(code).toBe(0)
@@ -158,7 +158,7 @@ describe('input', () => {
     })
   })
 
-  test('reads a QR code on transparent ground', async () => {
+  test('reads a QR code on a transparent background', async () => {
     const { publicId } = (await readSubject(image('transparent.png'))) as { publicId: string }
     expect(publicId).toMatch(/^7w73KDGaXHt8Cqg8jvCLUCNRNWUVfGCUofN4yVoUU69VH/)
   })
@@ -194,7 +194,7 @@ describe('input', () => {
     expect(JSON.parse(stdout).error.code).toBe(code)
   })
 
-  test('errors never repeat input that may be almost a key', async () => {
+  test('errors do not repeat input that may be close to a key', async () => {
     for (const more of [[], ['--json'], ['--rpc', 'x']]) {
       const { stdout, stderr } = await verify(mistyped(), ...more)
       expect(stdout + stderr).not.toContain(mistyped().slice(0, 20))
@@ -211,7 +211,7 @@ describe('output', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
   const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
 
-  test('text from outside cannot control the terminal', async () => {
+  test('text from others cannot control the terminal', async () => {
     for (const more of [[], ['--json']]) {
       const { stdout } = await verify(issued.publicId, ...more)
       expect(stdout).not.toMatch(UNSAFE)
@@ -220,7 +220,7 @@ describe('output', () => {
     }
   })
 
-  test('JSON is the verdict of the library', async () => {
+  test('prints the verdict of the library as JSON', async () => {
     const { stdout } = await verify(issued.publicId, '--json')
     const verdict = JSON.parse(stdout)
     expect(verdict).toMatchObject({
@@ -249,7 +249,7 @@ describe('output', () => {
     }
   })
 
-  test('reports a document dated in the future, and exits by its status', async () => {
+  test('reports a document dated in the future; the exit code follows the status', async () => {
     const ahead = new Date(Date.now() + 300 * 86_400_000)
     const issuedAt = ahead.toISOString().slice(0, 10)
     const future = (await stack.issue({ ...ADA, issuedAt })).body.data
@@ -264,7 +264,7 @@ describe('output', () => {
     expect(never.stdout).not.toContain('in the future')
   })
 
-  test('colours a terminal only, and not with NO_COLOR', async () => {
+  test('uses colour only in a terminal, and not with NO_COLOR', async () => {
     const onTerminal = async (env: Record<string, string>) => {
       const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
       const { stdout } = await run(
@@ -280,7 +280,7 @@ describe('output', () => {
     expect(await onTerminal({ NO_COLOR: '1' })).not.toContain('\u001b[')
   })
 
-  test('warns of a code that names another registry', async () => {
+  test('warns of a QR code that names another registry', async () => {
     const other = issued.verifyUrl.replace(/0x.*/, `0x${'f0'.repeat(20)}`)
     const { code, stdout } = await verify(other)
     expect(code).toBe(0)
@@ -291,7 +291,7 @@ describe('output', () => {
     expect(mangled.stdout).not.toContain('Warning')
   })
 
-  test('a reader that closes the pipe early changes no exit code', async () => {
+  test('a reader that closes the pipe early does not change the exit code', async () => {
     const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
     const { stdout, stderr } = await run('bash', [
       '--norc',
@@ -326,7 +326,7 @@ describe('a credential', () => {
     return file('credential.txt', `${credentialOf(shown)}\n`)
   }
 
-  test('gives no verdict while its issuer has no domain that can be asked', async () => {
+  test('gives no verdict when the domain of its issuer cannot be asked', async () => {
     const path = await credentialFile()
     const { code, stdout } = await verify(path, '--json', '--no-identity')
     const { status, disclosed, checks } = JSON.parse(stdout)
@@ -335,7 +335,7 @@ describe('a credential', () => {
     expect(checks).toContainEqual({ check: 'credential', outcome: 'unknown', code: 'not_asked' })
   })
 
-  test('--audience and --nonce are for credentials alone', async () => {
+  test('--audience and --nonce are for credentials only', async () => {
     for (const option of ['--audience', '--nonce']) {
       const { code, stderr } = await verify(issued.publicId, option, 'x')
       expect(code).toBe(64)
@@ -343,7 +343,7 @@ describe('a credential', () => {
     }
   })
 
-  test('names a damaged one', async () => {
+  test('names a damaged credential', async () => {
     const path = file('damaged.txt', 'eyJhIjoxfQ.eyJhIjoxfQ.AA~')
     const { code, stdout } = await verify(path, '--json')
     expect(code).toBe(2)
@@ -351,7 +351,7 @@ describe('a credential', () => {
   })
 })
 
-describe('wrong usage exits with 64 and asks nobody', () => {
+describe('wrong usage exits with 64 and makes no request', () => {
   test.each<[string, string[]]>([
     ['nothing to verify', ['verify', '--rpc', 'http://127.0.0.1:1']],
     ['two documents', ['verify', 'a', 'b']],
@@ -390,13 +390,13 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     expect(stderr).toContain('--registry')
   })
 
-  test('refuses no node, and a quorum larger than the number of nodes', async () => {
+  test('refuses zero nodes, and a quorum larger than the number of nodes', async () => {
     const given = [issued.publicId, '--registry', stack.registry]
     expect((await docreg(['verify', ...given])).code).toBe(64)
     expect((await verify(issued.publicId, '--quorum', '2')).code).toBe(64)
   })
 
-  test('refuses a block hash for anything but a bundle', async () => {
+  test('accepts a block hash only for a bundle', async () => {
     const hash = `0x${'1'.repeat(64)}`
     const { code, stdout } = await verify(issued.publicId, '--block-hash', hash)
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
@@ -416,14 +416,14 @@ describe('several nodes', () => {
     expect((await verify(issued.publicId, ...DOWN, ...DOWN_TOO, ...more())).code).toBe(2)
   })
 
-  test('args: accepts --quorum', async () => {
+  test('accepts --quorum', async () => {
     const quorum = (n: string) => verify(issued.publicId, ...DOWN, ...more(), '--quorum', n)
     expect((await quorum('1')).code).toBe(0)
     expect((await quorum('3')).code).toBe(2)
   })
 })
 
-test('a stale node gives no verdict, unless any age is accepted', async () => {
+test('gives no verdict with a stale node, unless any age is accepted', async () => {
   const record = [1, 5, 1_700_000_000, 0, 0, 0, 0, 0, false]
   const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
   const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]

@@ -40,7 +40,7 @@ test('prints a link with which a wallet fetches the document', async () => {
   expect(credential).toMatch(/^ey/)
 })
 
-test('args: prints JSON, and refuses bad numbers', async () => {
+test('prints JSON, and refuses bad numbers', async () => {
   const { stdout } = await offer('--json', '--uses', '3', '--iss', 'https')
   expect(JSON.parse(stdout)).toMatchObject({
     link: expect.stringContaining('openid-credential'),

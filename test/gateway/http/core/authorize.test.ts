@@ -66,7 +66,7 @@ const send = ({ method, path }: Route, authorization?: string) =>
     headers: { ...(authorization !== undefined && { authorization }) },
   })
 
-test('the document names the routes that need a key', () => {
+test('the OpenAPI document names the routes that need a key', () => {
   const known = routes.map(({ method, path }) => `${method} ${path}`)
   for (const route of ['POST /v1/documents', 'POST /api/documents', 'GET /v1/verify'])
     expect(known).toContain(route)
@@ -108,7 +108,7 @@ describe.each<[string, () => string | undefined]>([
 })
 
 describe('a session', () => {
-  test('every route that changes something asks for its token', async () => {
+  test('every route that changes something requires its token', async () => {
     const desk = await signIn(stack, { role: 'administrator' })
     const other = await signIn(stack, { role: 'administrator' })
     for (const { method, path } of routes.filter((route) => route.method !== 'GET'))
@@ -120,7 +120,7 @@ describe('a session', () => {
       }
   })
 
-  test('every route accepts that of an administrator', async () => {
+  test('every route accepts the session of an administrator', async () => {
     const desk = await signIn(stack, { role: 'administrator' })
     for (const { method, path } of routes) {
       const { status, body } = await desk.send(method, `${path}?not_a_parameter=1`)
@@ -138,7 +138,7 @@ test('every route answers 403 to a key without one of its scopes, and names it',
     }
 })
 
-test('a key with just the scopes gets past the check', async () => {
+test('a key with only the required scopes is accepted', async () => {
   // Malformed on purpose, so that nothing is done: what is wrong is not the key.
   for (const route of routes) {
     const asked = { ...route, path: `${route.path}?not_a_parameter=1` }

@@ -6,7 +6,7 @@ const OUTER = '192.168.3.4'
 const CLIENT = '203.0.113.9'
 const of = createClientAddress([PROXY, '192.168.0.0/16', '::1', '2001:db8::/32'])
 
-test('is the other end of the connection', () => {
+test('is the peer of the connection', () => {
   expect(of(CLIENT, undefined)).toBe(CLIENT)
   expect(of('::ffff:203.0.113.9', undefined)).toBe(CLIENT)
   expect(of(PROXY, undefined)).toBe(PROXY)
@@ -31,12 +31,12 @@ test.each<[string, string, string, string]>([
   expect(of(peer, forwarded)).toBe(expected)
 })
 
-test('does not believe a client that is not a trusted proxy', () => {
+test('does not trust a client that is not a trusted proxy', () => {
   expect(of(CLIENT, '1.2.3.4')).toBe(CLIENT)
   expect(of('192.169.0.1', '1.2.3.4')).toBe('192.169.0.1')
 })
 
-test('reports once that the header is ignored where no proxy is trusted', () => {
+test('reports once that it ignores the header when no proxy is trusted', () => {
   let reports = 0
   const address = createClientAddress([], () => reports++)
   expect(address(CLIENT, undefined)).toBe(CLIENT)

@@ -59,7 +59,7 @@ describe.each(Object.entries(OPEN))('%s', (_, { path, method }) => {
     expect(Number(headers.get('access-control-max-age'))).toBeGreaterThan(0)
   })
 
-  test('a page can read failures, and their request id', async () => {
+  test('a page can read failures and their request id', async () => {
     const { status, headers } = await stack.request(path, {
       method,
       headers: { origin: ORIGIN, accept: 'text/plain' },
@@ -70,7 +70,7 @@ describe.each(Object.entries(OPEN))('%s', (_, { path, method }) => {
     expect(listOf(headers, 'access-control-expose-headers')).toContain('x-request-id')
   })
 
-  test('the Allow of another method names OPTIONS', async () => {
+  test('the Allow of another method includes OPTIONS', async () => {
     const { status, headers } = await stack.request(path, { method: 'DELETE' })
     expect(status).toBe(405)
     expect(listOf(headers, 'allow')).toEqual(

@@ -44,7 +44,7 @@ describe('the list of operations', () => {
     expect([...new Set(served)].sort()).toEqual(declared.toSorted())
   })
 
-  test('another method of any path is 405, and Allow names those of the path', async () => {
+  test('answers 405 for another method of any path, and Allow names those of the path', async () => {
     const { app } = bareApp()
     const ofPath = Map.groupBy(declared, (line) => line.split(' ')[1] ?? '')
     for (const [path, lines] of ofPath) {
@@ -61,7 +61,7 @@ describe('the list of operations', () => {
     }
   })
 
-  test('a slash at the end is 404, which says so', async () => {
+  test('answers 404 for a trailing slash, and says so', async () => {
     const answer = await bareApp().app.request('/v1/documents/', { method: 'POST' })
     expect([answer.status, (await answer.json()).error.message]).toEqual([
       404,
@@ -74,7 +74,7 @@ describe('the list of operations', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('a body may be left out exactly if it may be {}', () => {
+  test('a body is optional only if it may be {}', () => {
     for (const { operationId, body } of OPERATIONS)
       if (body && !body.mediaType)
         expect(body.isOptional === true, operationId).toBe(v.safeParse(body.schema, {}).success)
@@ -283,7 +283,7 @@ describe('the examples, at a real gateway', () => {
 
   test.each(
     OPERATIONS.filter(({ body }) => body?.isOptional).map((one) => [one.operationId, one] as const),
-  )('%s can do without a body', async (_, operation) => {
+  )('%s works without a body', async (_, operation) => {
     const { status } = await sendExample(operation, false)
     expect(Object.keys(operation.responses)).toContain(`${status}`)
   })
@@ -292,7 +292,7 @@ describe('the examples, at a real gateway', () => {
     { 'content-type': 'application/json' },
     { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
     { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' },
-  ])('args: an empty body is none, with %j too', async (headers) => {
+  ])('an empty body counts as none, with %j too', async (headers) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status } = await sendEmpty(`${stack.url}/v1/documents/${publicId}/suspend`, headers)
     expect(status).toBe(200)
@@ -336,7 +336,7 @@ describe('the examples, at a real gateway', () => {
     expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
   })
 
-  test('refuses a body that is not JSON, although it may be left out', async () => {
+  test('refuses an optional body that is not JSON', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status } = await send('POST', `/v1/documents/${publicId}/suspend`, 'a=1', 'text/plain')
     expect(status).toBe(415)
@@ -355,7 +355,7 @@ function sendEmpty(url: string, headers: Record<string, string>) {
 }
 
 describe('the document', () => {
-  test('numbers in a query are integers with their bounds', () => {
+  test('numbers in a query are integers with bounds', () => {
     const limits = Object.values(openapi.paths).flatMap(({ get }) =>
       ((get?.parameters ?? []) as { name: string; schema: object }[])
         .filter(({ name }) => name === 'limit')
@@ -372,7 +372,7 @@ describe('the document', () => {
     expect(limits).toEqual([page, page, rows, rows])
   })
 
-  test('the name of the receiver in examples is not one that never resolves', () => {
+  test('the receiver in examples has a name that can resolve', () => {
     // RFC 6761.
     expect(new URL(EXAMPLE_RECEIVER).hostname).not.toMatch(
       /(^|[.])(example|test|invalid|localhost)$/,
@@ -390,13 +390,13 @@ describe('the document', () => {
     ),
   )
 
-  test.each(responses)('the schema of %s compiles and has its example', (_, schema, rest) => {
+  test.each(responses)('the schema of %s compiles and accepts its example', (_, schema, rest) => {
     const { example } = rest as { example?: unknown }
     if (schema) problemsBySchema(schema, {})
     if (schema && example !== undefined) expect(problemsBySchema(schema, example)).toEqual([])
   })
 
-  test('has nothing that generators of clients stumble over', () => {
+  test('has nothing that breaks generators of clients', () => {
     type Schema = Record<string, unknown>
     const schemas: Schema[] = []
     JSON.stringify(openapi, (key, value) => {
@@ -441,7 +441,7 @@ describe('the document', () => {
         expect(description, operationId).toBeTruthy()
   })
 
-  test('no answer but an envelope passes for one', () => {
+  test('only an envelope fits the schema of an answer', () => {
     const schema =
       openapi.paths['/v1/documents']?.post?.responses[201]?.content?.['application/json']?.schema
     if (!schema) throw new Error('no schema')

@@ -15,12 +15,15 @@ test.each([
   ['DELETE', ['not_found', 'store_unavailable'], true],
   ['POST', ['not_found'], false],
   ['GET', ['store_unavailable'], false],
-] as const)('a %s with %j can lose the answer of the database: %s', (method, errors, expected) => {
-  const one = operation({ ...declared, route: `${method} /v1/one`, errors })
-  expect(errorsOf(one as unknown as Operation).includes('outcome_unknown')).toBe(expected)
-})
+] as const)(
+  'whether a %s with %j can lose the answer of the database: %s',
+  (method, errors, expected) => {
+    const one = operation({ ...declared, route: `${method} /v1/one`, errors })
+    expect(errorsOf(one as unknown as Operation).includes('outcome_unknown')).toBe(expected)
+  },
+)
 
-test('what issues or changes a document can be of unknown outcome', () => {
+test('issuing or changing a document can have an unknown outcome', () => {
   const told = OPERATIONS.filter((one) => errorsOf(one).includes('outcome_unknown'))
   const routes = told.map(({ method, path }) => `${method} ${path}`)
   for (const route of ['POST /v1/documents', 'POST /v1/documents/:publicId/revoke'])

@@ -85,7 +85,7 @@ function appWith(rateLimits: RateLimits) {
 }
 
 describe('keys', () => {
-  test('counts the requests of a key, and says what is left', async () => {
+  test('counts the requests of a key, and says how many are left', async () => {
     const { withKey } = appWith(limits({ perKey: 2 }))
     const first = await withKey('plain')
     expect(first.status).toBe(400)
@@ -100,7 +100,7 @@ describe('keys', () => {
   })
 
   test.each(['/v1/batches', '/v1/revocations', '/v1/suspensions', '/v1/documents'])(
-    'every kind of answer says what is left, has an id and is kept by no cache: %s',
+    'every answer has the rest of the quota, an id and no-store: %s',
     async (path) => {
       const { app } = bareApp({
         rateLimits: limits({ perKey: 9 }),
@@ -120,7 +120,7 @@ describe('keys', () => {
     },
   )
 
-  test('a key has a quota of its own, and may have a limit of its own', async () => {
+  test('a key has its own quota, and may have its own limit', async () => {
     const { withKey } = appWith(limits({ perKey: 1 }))
     const statuses = []
     for (const key of ['plain', 'plain', 'other', ...Array(6).fill('wide')])
@@ -128,7 +128,7 @@ describe('keys', () => {
     expect(statuses).toEqual([400, 429, 400, 400, 400, 400, 400, 400, 429])
   })
 
-  test('without a limit nothing is counted, except for a key with its own', async () => {
+  test('counts nothing without a limit, except for a key with its own', async () => {
     const { withKey } = appWith(limits({}))
     const { status, headers } = await withKey('plain')
     expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
@@ -139,7 +139,7 @@ describe('keys', () => {
     expect((await withKey('wide')).headers.get('ratelimit-policy')).toBe('"key";q=5;w=1')
   })
 
-  test('a request with a good key does not count for its address', async () => {
+  test('a request with a valid key does not count for its address', async () => {
     const { withKey } = appWith(limits({ perAddress: 1 }))
     for (let i = 0; i < 5; i++) expect((await withKey('plain')).status).toBe(400)
   })
@@ -169,7 +169,7 @@ describe('addresses', () => {
     expect((await second.json()).error.code).toBe('rate_limited')
   })
 
-  test('all public routes share the quota of an address, and no other has it', async () => {
+  test('all public routes share the quota of an address', async () => {
     const { get } = appWith(limits({ perAddress: 2 }))
     const statusFrom = async (address: string) =>
       (await get('/verify', { 'x-test-address': address })).status
@@ -185,12 +185,12 @@ describe('addresses', () => {
     for (let i = 0; i < 3; i++) expect((await get(path)).status).toBe(200)
   })
 
-  test('never refuses a preflight, which a page could not read', async () => {
+  test('never refuses a preflight, because a page could not read the refusal', async () => {
     const { send } = appWith(limits({ perAddress: 1 }))
     for (let i = 0; i < 3; i++) expect((await send('OPTIONS', '/rpc')).status).toBe(204)
   })
 
-  test.each(UNSERVED)('counts what nobody serves: %s', async (request) => {
+  test.each(UNSERVED)('counts unknown routes: %s', async (request) => {
     const { send } = appWith(limits({ perAddress: 2 }))
     const [method = '', path = ''] = request.split(' ')
     const statuses = []
@@ -199,7 +199,7 @@ describe('addresses', () => {
     expect(statuses.slice(1)).toEqual([statuses[0], 429])
   })
 
-  test.each(MONITORED)('%s has a quota of its own', async (path) => {
+  test.each(MONITORED)('%s has its own quota', async (path) => {
     const { get } = appWith(limits({ perAddress: 2 }))
     for (let i = 0; i < 3; i++) await get('/none')
     expect((await get('/none')).status).toBe(429)
@@ -237,7 +237,7 @@ describe('costs', () => {
     expect((await send('POST', '/rpc', chainIds(5))).status).toBe(429)
   })
 
-  test('a full quota is enough for what costs more', async () => {
+  test('a full quota suffices for the most expensive request', async () => {
     for (const perAddress of [1, 2, 3]) {
       const { send } = appWith(limits({ perAddress }))
       expect((await send('POST', '/rpc', chainIds(10))).status).toBe(200)

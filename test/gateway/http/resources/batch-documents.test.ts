@@ -69,7 +69,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect(refused.status).toBe(404)
   })
 
-  test('a batch is listed alone, with the other filters too', async () => {
+  test('a batch is listed without the others, and with further filters', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const [other] = (await issue(1)) as [Issued]
     const ofBatch = `batchRoot=${one.batchRoot}`
@@ -88,7 +88,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect((await get('/v1/documents?batchRoot=0x1')).status).toBe(400)
   })
 
-  test('a documentHash names one to revoke, suspend and release', async () => {
+  test('a documentHash identifies one to revoke, suspend and release', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const change = (hash: Hex, action: string) =>
       send('POST', `/v1/documents/${hash}/${action}`, {})
@@ -118,7 +118,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
       .toMatchObject([{ publicId: two.publicId }, { publicId: one.publicId }])
   })
 
-  test('one is superseded by a document of its own', async () => {
+  test('one is superseded by a single document', async () => {
     const [old, other] = (await issue()) as [Issued, Issued]
     const corrected = { ...ADA, subjectName: 'Augusta Ada King' }
     const { status, body } = await send(
@@ -147,7 +147,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect([late.status, late.body.error.code]).toEqual([409, 'already_revoked'])
   })
 
-  test('a revocation that no request waits for is done all the same', async () => {
+  test('completes a revocation that no request waits for', async () => {
     const [old] = (await issue()) as [Issued]
     const { status } = await stack.request(`/v1/documents/${old.publicId}/supersede`, {
       method: 'POST',
@@ -160,7 +160,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
       .toBe('superseded')
   })
 
-  test('one is erased, by its hash or its publicId, and stays erased', async () => {
+  test('erases one by its hash or its publicId, permanently', async () => {
     const key = `erased-${place}`
     const [one, two, three] = (await issue(3, key)) as [Issued, Issued, Issued]
     const receipt = await send('DELETE', `/v1/documents/${one.documentHash}/payload`)

@@ -76,7 +76,7 @@ async function issuerNow() {
 }
 
 describe('POST /v1/batches', () => {
-  test('issues a thousand by one root, which verify and can be retrieved', async () => {
+  test('issues 1,000 documents with one root, which verify and can be retrieved', async () => {
     const documents = people(1000)
     const { status, headers, lines } = await issue(documents)
     expect(status).toBe(201)
@@ -119,7 +119,7 @@ describe('POST /v1/batches', () => {
     expect(spooled()).toEqual([])
   })
 
-  test('a bad line names its fields and stops no other', async () => {
+  test('a bad line names its fields, and the other lines are issued', async () => {
     const [one, two] = people(2) as [object, object]
     const { status, lines } = await issue([
       one,
@@ -198,7 +198,7 @@ describe('POST /v1/batches', () => {
     expect([other.status, other.error.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  test('answers 202 without a block, and the batch says where it is', async () => {
+  test('answers 202 without a block, and the batch shows its status', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const { status, lines } = await issue(people(2), '', { prefer: 'respond-async' })
     expect(status).toBe(202)
@@ -220,7 +220,7 @@ describe('POST /v1/batches', () => {
     expect((await get(`/v1/batches/${batchRoot}`)).body.data.status).toBe('valid')
   })
 
-  test('an upload that breaks off leaves nothing behind', async () => {
+  test('an interrupted upload leaves nothing behind', async () => {
     const before = await batchCount()
     const upload = httpRequest(`${stack.url}/v1/batches`, {
       method: 'POST',
@@ -262,7 +262,7 @@ describe('POST /v1/batches', () => {
     expect(status).toBe(413)
   })
 
-  test('a release that a revocation overtook is refused as one of a revoked batch', async () => {
+  test('refuses a release after a revocation of the batch', async () => {
     const root = (await issue(people(1))).lines[0].data.batchRoot
     const change = (what: string) =>
       stack.request(`/v1/batches/${root}/${what}`, { method: 'POST', headers: { authorization } })
@@ -272,7 +272,7 @@ describe('POST /v1/batches', () => {
     expect([200, 409]).toContain(released.status)
   })
 
-  test('promises nothing while the chain cannot be reached', async () => {
+  test('promises nothing while the chain is unreachable', async () => {
     const documents = people(2)
     stack.proxy.refuse = () => true
     const { status, error } = await issue(documents)
@@ -281,7 +281,7 @@ describe('POST /v1/batches', () => {
     await expect.poll(async () => (await issue(documents)).status).toBe(201)
   })
 
-  test('slow uploads of one tenant stop no other tenant and no admin', async () => {
+  test('slow uploads of one tenant block no other tenant and no admin', async () => {
     const [slow, other] = [stack.key(['documents:issue']), stack.key(['documents:issue'], 'other')]
     const issueWith = (key: string) =>
       issue(people(1), '', { authorization: `Bearer ${key}` }).then(({ status }) => status)
@@ -305,7 +305,7 @@ describe('POST /v1/batches', () => {
     await expect.poll(four).toEqual([201, 201, 201, 201])
   })
 
-  test('keeps no place for clients that leave before the answer', async () => {
+  test('frees the slots of clients that leave before the answer', async () => {
     for (let i = 0; i < 5; i++) {
       const upload = httpRequest(`${stack.url}/v1/batches`, {
         method: 'POST',
@@ -320,7 +320,7 @@ describe('POST /v1/batches', () => {
     await expect.poll(spooled).toEqual([])
   })
 
-  test('makes an answer no faster than its client reads it', async () => {
+  test('writes an answer no faster than its client reads it', async () => {
     // An answer of more than the sockets hold.
     const documents = people(8_000)
     const upload = httpRequest(`${stack.url}/v1/batches`, {
@@ -426,7 +426,7 @@ describe('batches', () => {
     expect([nothing.status, nothing.body.error.code]).toEqual([409, 'not_suspended'])
   })
 
-  test('a document suspended in a suspended batch stays so when the batch is released', async () => {
+  test('a document suspended in a suspended batch stays suspended when the batch is released', async () => {
     const { root, ids } = await issued()
     const [one, two] = ids.map(({ publicId }) => publicId) as [string, string]
     await post(`/v1/batches/${root}/suspend`)
@@ -446,7 +446,7 @@ describe('batches', () => {
     expect((await get('/v1/batches?cursor=x')).status).toBe(400)
   })
 
-  test('shows no batch to a key of another tenant, and changes none for it', async () => {
+  test('hides a batch from keys of other tenants, and refuses their changes', async () => {
     const { root } = await issued()
     const key = await stack.key(['documents:read', 'documents:revoke'], 'another')
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -461,7 +461,7 @@ describe('batches', () => {
     expect([revoked.status, revoked.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('knows no batch that was never issued', async () => {
+  test('answers 404 for a batch that was never issued', async () => {
     for (const root of [`0x${'5a'.repeat(32)}`, 'x'])
       expect((await get(`/v1/batches/${root}`)).status).toBe(404)
     const { status, body } = await post(`/v1/batches/0x${'5a'.repeat(32)}/revoke`)

@@ -37,7 +37,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     expect((await stack.request(path, { headers: { authorization: key } })).status).toBe(403)
   })
 
-  test('a batch block of another issuer is the verdict, as in a bundle', async () => {
+  test('gives the verdict of a batch block of another issuer, as in a bundle', async () => {
     const response = await fetch(`${stack.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/x-ndjson' },
@@ -77,7 +77,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     stack.proxy.refuse = () => false
   })
 
-  test('starts again at a newer block when the node has dropped the state meanwhile', async () => {
+  test('starts again at a newer block when the node has dropped the state', async () => {
     const { publicId } = await issue()
     for (const proven of [
       () => bundleOf(publicId),
@@ -99,7 +99,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     }
   })
 
-  test('refuses a node that proves something else', async () => {
+  test('refuses a node whose proof does not fit', async () => {
     const { publicId } = await issue()
     stack.proxy.change = (method, result) =>
       method === 'eth_getProof' ? { ...(result as object), accountProof: ['0x80'] } : result
@@ -108,7 +108,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     expect([status, body.error.details[0]?.code]).toEqual([503, 'proof_invalid'])
   })
 
-  test('a document in flight gives no proof of absence', async () => {
+  test('a document in flight gets no proof of absence', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const issued = await stack.issue(ADA, { prefer: 'respond-async' })
     expect(issued.status).toBe(202)
@@ -119,7 +119,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     await expect.poll(async () => (await bundleOf(publicId)).status).toBe(200)
   })
 
-  test('refuses a node that stands still', async () => {
+  test('refuses a node that does not advance', async () => {
     const impatient = await startStack({ MAX_HEAD_AGE_SECONDS: '1' })
     try {
       const { publicId } = (await impatient.issue(ADA)).body.data
@@ -196,7 +196,7 @@ describe('GET /v1/verify?proof=full', () => {
     }
   })
 
-  test('without it, returns no proof and no block hash', async () => {
+  test('returns no proof and no block hash without it', async () => {
     const { publicId } = await issue()
     const { blockchainProof, asOf } = (await verify(`publicId=${publicId}`)).body.data
     expect(blockchainProof).not.toHaveProperty('stateProof')

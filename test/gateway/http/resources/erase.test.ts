@@ -74,7 +74,7 @@ test('erasing again gives the same receipt', async () => {
   expect(list).toContain(first.body.data.documentHash)
 })
 
-test('a documentHash names a document of the tenant', async () => {
+test('accepts a documentHash of the tenant', async () => {
   const publicId = await issue()
   const hash = toHex(decodePublicId(publicId).hash)
   const stranger = stack.key(['documents:erase'], 'another')
@@ -87,7 +87,7 @@ test('a documentHash names a document of the tenant', async () => {
   expect(JSON.stringify(body.data)).toContain(hash)
 })
 
-test('neither a repeat nor another source brings it back', async () => {
+test('neither a repeat nor another source restores it', async () => {
   const headers = { 'idempotency-key': 'erased-and-repeated' }
   const publicId = await issue(ADA, headers)
   const sealed = await sealedOf(publicId)
@@ -109,7 +109,7 @@ test('a pending document is anchored as promised, and stays erased', async () =>
   await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('erased')
 })
 
-test('a revoked document is revoked still, and cannot be retrieved', async () => {
+test('a revoked document stays revoked, and cannot be retrieved', async () => {
   const publicId = await issue()
   await stack.request(`/v1/documents/${publicId}/revoke`, {
     method: 'POST',

@@ -44,7 +44,7 @@ describe('GET /v1/events', () => {
       expect(text).not.toContain(secret)
   })
 
-  test('goes on after an event, and filters by types', async () => {
+  test('continues after an event, and filters by types', async () => {
     const { body } = await list()
     const [first, second] = body.data.events
     expect((await list(`?after=${first.id}&limit=1`)).body.data.events).toEqual([second])
@@ -53,7 +53,7 @@ describe('GET /v1/events', () => {
     expect(some.body.data.events).toEqual([second])
   })
 
-  test('superseding is one event of each document, and no revocation', async () => {
+  test('superseding is one event of each document, without a revocation event', async () => {
     const old = (await stack.issue(ADA)).body.data
     const path = `/v1/documents/${old.publicId}/supersede`
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
@@ -94,7 +94,7 @@ describe('GET /v1/events', () => {
     expect(await hashes()).toContain(documentHash)
   })
 
-  test("a tenant's document and batch that an admin of another tenant revokes are its events alone", async () => {
+  test("events of a change by another tenant's admin belong to the tenant of the document", async () => {
     const key = stack.key(['documents:read', 'documents:issue'], 'one')
     const other = stack.key(['documents:read'], 'default')
     const authorization = `Bearer ${key}`
@@ -129,12 +129,12 @@ describe('GET /v1/events', () => {
     expect(fields.sort()).toEqual(['after', 'from', 'limit', 'type'])
   })
 
-  test('an event that is not kept is 410', async () => {
+  test('answers 410 for an event that was deleted', async () => {
     const { status, body } = await list('?after=evt_1_1')
     expect([status, body.error.code]).toEqual([410, 'unknown_event'])
   })
 
-  test('needs a key with documents:read', async () => {
+  test('requires a key with documents:read', async () => {
     expect((await list('', 'nobody')).status).toBe(401)
     expect((await list('', stack.key(['documents:issue']))).status).toBe(403)
   })

@@ -111,7 +111,7 @@ test('the schema and the parser agree on every body', () => {
   expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(20)
 })
 
-test('args: an expiresAt of null is none', () => {
+test('an expiresAt of null means none', () => {
   const { expiresAt: _, ...endless } = FULL
   expect(problemsBySchema(SCHEMA, { ...FULL, expiresAt: null })).toEqual([])
   const read = (body: object) => parseIssueBody(body as JsonValue, { now: NOW })

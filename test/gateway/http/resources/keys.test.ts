@@ -57,7 +57,7 @@ test('retrieves one key, without its secret', async () => {
   expect(JSON.stringify(body)).not.toContain(secret)
 })
 
-test('a revoked key is refused from the next request on', async () => {
+test('refuses a revoked key from the next request on', async () => {
   const { id, secret } = await create({ scopes: ['documents:issue'] })
   expect(await statusWith(secret)).toBe(422)
   expect((await call('DELETE', `/${id}`)).body.data).toEqual({ id, deleted: true })
@@ -85,7 +85,7 @@ test('rotation makes a key of the same tenant, and says when the old one ends', 
   expect(await statusWith(last.body.data.secret)).toBe(422)
 })
 
-test('a change holds from the next request on', async () => {
+test('a change applies from the next request on', async () => {
   const { id, secret } = await create({ scopes: ['documents:issue'], categories: ['diploma'] })
   const issue = () => stack.issue(ADA, { authorization: `Bearer ${secret}` })
   expect((await issue()).body.error.code).toBe('category_not_allowed')
@@ -192,7 +192,7 @@ describe('a key that is revoked while its request comes in', () => {
   })
 })
 
-test('a key has its own rate limit, also where others have none', async () => {
+test('a key can have its own rate limit, also where others have none', async () => {
   const { secret } = await create({ scopes: ['documents:issue'], rateLimit: 2 })
   const statuses = await Promise.all(Array.from({ length: 10 }, () => statusWith(secret)))
   expect(statuses).toContain(422)
@@ -243,7 +243,7 @@ describe('refusals', () => {
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('an overlap has bounds', async () => {
+  test('limits the overlap', async () => {
     const { id } = await create({ scopes: ['verify'] })
     for (const overlapSeconds of [-1, 1.5, 2_592_001, '60'])
       expect((await call('POST', `/${id}/rotate`, { overlapSeconds })).status).toBe(422)
@@ -263,7 +263,7 @@ describe('the log', () => {
     log.stop()
   })
 
-  test('names who changed which key, and never a secret', async () => {
+  test('names who changed which key, and no secret', async () => {
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
     const send = async (method: string, path: string, body = '{}') =>
       (await logging.request(`/v1/keys${path}`, { method, headers, body })).body.data

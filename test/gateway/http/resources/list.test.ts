@@ -62,7 +62,7 @@ const listed = (document: object) => ({
 const hashesOf = (documents: Data[]) => documents.map(({ documentHash }) => documentHash)
 
 describe('lists', () => {
-  test('lists documents as they were issued, the newest first', async () => {
+  test('lists documents by time of issue, newest first', async () => {
     const category = newCategory()
     const first = await issue({ category, expiresAt: '2050-01-01', metadata: { a: 'b' } })
     const second = await issue({ category })
@@ -71,7 +71,7 @@ describe('lists', () => {
     expect(nextCursor).toBe(null)
   })
 
-  test('pages neither repeat nor leave out, while others are issued', async () => {
+  test('pages neither repeat nor omit while others are issued', async () => {
     const category = newCategory()
     const issued: Data[] = []
     for (let i = 0; i < 5; i++) issued.unshift(await issue({ category }))
@@ -167,7 +167,7 @@ describe('lists', () => {
       .toEqual(hashes)
   })
 
-  test('lists a document whose payload is lost or erased without its contents', async () => {
+  test('lists a document whose payload is lost or erased without its content', async () => {
     const category = newCategory()
     const [lost, erased] = [await issue({ category }), await issue({ category })]
     const database = new DatabaseSync(join(stack.dataDir, 'gateway.db'))
@@ -215,7 +215,7 @@ describe('searches', () => {
     expect(await search({ subjectId: '9001002000' })).toEqual([])
   })
 
-  test('the database has neither subjects nor categories in clear', async () => {
+  test('the database stores no subject and no category in clear text', async () => {
     const subjectId = '77001122334455'
     const category = 'most_secret_category'
     const { documentHash } = await issue({ subjectId, category, subjectName: 'Mallory Moriarty' })
@@ -250,7 +250,7 @@ describe('tenants', () => {
 })
 
 describe('refusals', () => {
-  test('says that the chain cannot be read, and guesses no status', async () => {
+  test('reports that the chain cannot be read, and gives no status', async () => {
     await issue({})
     stack.proxy.fail = (method) =>
       method === 'eth_call' ? { code: -32_000, message: 'down' } : undefined
@@ -280,7 +280,7 @@ describe('refusals', () => {
     expect((await call('/v1/documents/search', { body: [] })).status).toBe(422)
   })
 
-  test('needs documents:read', async () => {
+  test('requires documents:read', async () => {
     const key = stack.key(['documents:issue', 'verify'])
     expect((await call('/v1/documents', { key })).status).toBe(403)
     expect((await call('/v1/documents/search', { key, body: {} })).status).toBe(403)

@@ -37,7 +37,7 @@ const call = async (method: string, params: unknown) => {
   return body
 }
 
-test('verifies a document and makes its proof through nothing else', async () => {
+test('verifies a document and makes its proof using only this route', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const provider = createFetchProvider(`${stack.url}/rpc`)
   const blocks = [createIpfsGatewaySource(stack.url)]
@@ -53,7 +53,7 @@ test('verifies a document and makes its proof through nothing else', async () =>
   expect(bundle.sealed).not.toBeNull()
 })
 
-test('proves that a long list is complete, in proofs of few slots each', async () => {
+test('proves that a long list is complete, with few slots per proof', async () => {
   const many = Array.from({ length: 40 }, (_, i) => stack.issue({ ...ADA, subjectId: `${i}` }))
   const documentHashes = (await Promise.all(many)).map(({ body }) => body.data.documentHash)
   const provider = createFetchProvider(`${stack.url}/rpc`)
@@ -62,7 +62,7 @@ test('proves that a long list is complete, in proofs of few slots each', async (
   expect(proof.documentHashes).toHaveLength(40)
 })
 
-test('permits the proof of a verdict that needs most slots', () => {
+test('permits the proof of the verdict with most slots', () => {
   const account = { ...NO_ACCOUNT, accountIndex: 1 }
   const revoker = { ...account, account: `0x${'1'.repeat(40)}`, accountIndex: 2 } as const
   const ofIssuer = slotsOfIssuer(1)
@@ -233,7 +233,7 @@ test('answers a batch one by one, in order', async () => {
 })
 
 describe('a failing node', () => {
-  test('slow reads do not hold up issuing', async () => {
+  test('slow reads do not block issuing', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     stack.proxy.change = (method, result) =>
       method === 'eth_getProof' ? answered.then(() => result) : result
@@ -253,7 +253,7 @@ describe('a failing node', () => {
     expect(first).toBe(201)
   })
 
-  test("keeps the words of the node's error to itself", async () => {
+  test("does not pass on the text of the node's error", async () => {
     stack.proxy.fail = () => ({ code: -32000, message: `limit of ${RPC_URL}` })
     const { status, body } = await post(
       '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
@@ -271,7 +271,7 @@ describe('a failing node', () => {
     [4444, `pruned at ${RPC_URL}`],
     [-32000, `Receipt not available for From block 1. ${RPC_URL}`],
     [-32701, `History has been pruned for this block: ${RPC_URL}`],
-  ])('it has pruned its history: %i, without its words', async (code, message) => {
+  ])('reports that it has pruned its history: %i, without its text', async (code, message) => {
     const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
     stack.proxy.fail = (method) => (method === 'eth_getLogs' ? { code, message } : undefined)
     const filter = { address, fromBlock: '0x1', toBlock: '0x1' }
@@ -305,7 +305,7 @@ describe('a failing node', () => {
 })
 
 describe('PUBLIC_RPC_URL', () => {
-  test('the page asks this route, and never learns RPC_URL', async () => {
+  test('the page uses this route, and never sees RPC_URL', async () => {
     const own = await startStack({
       PUBLIC_RPC_URL: 'https://a.example/key, https://b.example, https://a.example/key/',
     })

@@ -90,7 +90,7 @@ describe('superseding', () => {
     })
   })
 
-  test('a repeat with the same Idempotency-Key is the same successor', async () => {
+  test('a repeat with the same Idempotency-Key gives the same successor', async () => {
     const old = await issue()
     const key = { 'idempotency-key': 'correct-once' }
     const [one, other] = await Promise.all([
@@ -104,7 +104,7 @@ describe('superseding', () => {
     expect(later.body.data.superseded).toMatchObject({ status: 'superseded' })
   })
 
-  test('of two corrections at once, one is refused and issues nothing', async () => {
+  test('of two concurrent corrections, one is refused and issues nothing', async () => {
     const old = await issue()
     const answers = await Promise.all([
       supersede(old.publicId),
@@ -128,7 +128,7 @@ describe('superseding', () => {
     )
   })
 
-  test('a correction that the chain refuses for a while is kept', async () => {
+  test('keeps a correction that the chain refuses for a while', async () => {
     const old = await issue()
     stack.proxy.fail = (method) =>
       method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined
@@ -178,7 +178,7 @@ describe('superseding', () => {
     expect((await retrieve(other.publicId)).status).toBe('valid')
   })
 
-  test('needs the scopes to issue and to revoke', async () => {
+  test('requires the scopes to issue and to revoke', async () => {
     const old = await issue()
     for (const scope of ['documents:issue', 'documents:revoke'] as const) {
       const key = stack.key(['documents:read', scope])

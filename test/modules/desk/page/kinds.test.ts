@@ -128,7 +128,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     await page.locator('table.list').getByText('Course of study').first().waitFor()
   })
 
-  test('what was typed for another kind is shown, and has to go', async () => {
+  test('shows input for another kind, which must be removed', async () => {
     const { page } = await enter('clerk')
     await page.locator('nav a[href="#/issue"]').click()
     await page.getByLabel('Kind of document').selectOption('Another kind')
@@ -142,7 +142,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(await page.getByText('no such entry').count()).toBe(0)
   })
 
-  test('a person with some kinds chooses among them by name', async () => {
+  test('a person with several kinds chooses among them by name', async () => {
     const { page } = await enter('clerk', { categories: ['diploma', 'permit'] })
     await page.locator('nav a[href="#/issue"]').click()
     const options = page.getByLabel('Kind of document').locator('option')
@@ -151,7 +151,7 @@ describeInBrowser('kinds of documents at the desk', () => {
       .toEqual(['Please choose', 'Course of study', 'Permit'])
   })
 
-  test('a table is matched by the labels of the kind, and checked', async () => {
+  test('matches a table by the labels of the kind, and checks it', async () => {
     const { page } = await enter('clerk')
     await page.locator('nav a[href="#/table"]').click()
     const table = [
@@ -186,7 +186,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     })
   })
 
-  test('an administrator defines a kind, and it holds at once', async () => {
+  test('an administrator defines a kind, which applies at once', async () => {
     const { page } = await enter('administrator')
     await page.locator('nav a[href="#/kinds"]').click()
     await press(page, 'Define a kind')
@@ -232,7 +232,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     await send('DELETE', '/v1/kinds/fishing_permit')
   })
 
-  test('a kind is saved as a file, and read from it, with what the form lacks', async () => {
+  test('saves a kind as a file, and reads from it more than the form has', async () => {
     const { page } = await enter('administrator')
     await page.locator('nav a[href="#/kinds"]').click()
     const [download] = await Promise.all([
@@ -261,7 +261,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(again).toEqual(before)
   })
 
-  test('a change on top of an older version is refused, and nothing is lost', async () => {
+  test('refuses a change of an older version, and keeps the input', async () => {
     const { page } = await enter('administrator')
     await page.locator('nav a[href="#/kinds"]').click()
     await page.getByLabel('Change \u2068Course of study\u2069').click()

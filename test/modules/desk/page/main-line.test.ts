@@ -5,7 +5,7 @@ import { describeDatabases } from '../../../support/databases.ts'
 import { type Stack, startStack } from '../../../support/stack.ts'
 import { linkFor, openWindow, signIn } from './desk-window.ts'
 
-describeInBrowser('the main line of the desk', () => {
+describeInBrowser('the main path through the desk', () => {
   describeDatabases('on', (settings) => {
     let stack: Stack
     let browser: Browser

@@ -30,7 +30,7 @@ describe('the pool of rows', () => {
     expect(entered.slice(MAX_ROWS.busy)).toEqual(['many', 'few', 'other', 'many', 'few'])
   })
 
-  test('no row begins while many intents wait, and all go on at the end', async () => {
+  test('starts no row while many sends wait, and finishes all', async () => {
     let [queued, isStopped] = [400, false]
     const pool = createPool({ room: () => 'regular', queued: () => queued }, () => isStopped)
     const entered: string[] = []

@@ -73,7 +73,7 @@ describe('grouping', () => {
     expect(await reads).toEqual(keys.map(textOf))
   })
 
-  test('never adds a read to a call that has gone out', async () => {
+  test('never adds a read to a call that was sent', async () => {
     const first = read('x/1')
     await nextTurn()
     const second = read('x/1')
@@ -84,7 +84,7 @@ describe('grouping', () => {
     expect(await Promise.all([first, second])).toEqual(['older', 'newer'])
   })
 
-  test('gathers reads while the maximum number of calls is under way', async () => {
+  test('collects reads while the maximum number of calls is under way', async () => {
     read = open({ maxCalls: 1 })
     const first = read('x/1')
     await nextTurn()

@@ -43,7 +43,7 @@ async function outcome({ open, decodeOpened }: Opening, sealed: Uint8Array, key:
   }
 }
 
-describe('anything that does not open fails as with WebCrypto', async () => {
+describe('what does not open fails as with WebCrypto', async () => {
   const [first] = documents
   if (!first) throw new Error('no documents')
   const { bytes } = await seal(first.document, keys)

@@ -123,7 +123,7 @@ describe('createPublicFetch', () => {
     expect(connections()).toBe(0)
   })
 
-  test('looks a name up once, so that it cannot lead elsewhere the second time', async () => {
+  test('resolves a name once, so that it cannot change meanwhile', async () => {
     const { port, connections } = await listen()
     let asked = 0
     const get = createPublicFetch({

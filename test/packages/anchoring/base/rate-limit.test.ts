@@ -43,7 +43,7 @@ test.each([1, 3, 7, 100, 333, 99_999])(
   },
 )
 
-test('a client that keeps to the limit is never refused', async () => {
+test('never refuses a client that keeps to the limit', async () => {
   const limiter = createMemoryRateLimiter(10)
   for (let i = 0; i < 1_000; i++) {
     expect((await limiter.take('a', 100)).isAllowed).toBe(true)
@@ -51,20 +51,20 @@ test('a client that keeps to the limit is never refused', async () => {
   }
 })
 
-test('a refused request takes nothing', async () => {
+test('a refused request costs nothing', async () => {
   const limiter = createMemoryRateLimiter(10)
   await allowed(limiter, ['a', 2], 1_000)
   vi.advanceTimersByTime(500)
   expect((await limiter.take('a', 2)).isAllowed).toBe(true)
 })
 
-test('names have quotas of their own', async () => {
+test('each name has its own quota', async () => {
   const limiter = createMemoryRateLimiter(10)
   expect(await allowed(limiter, ['a', 2], 5)).toBe(2)
   expect(await allowed(limiter, ['b', 3], 5)).toBe(3)
 })
 
-test('forgets the name that was seen longest ago, when there are too many', async () => {
+test('drops the name that was not seen for longest when there are too many', async () => {
   const limiter = createMemoryRateLimiter(10)
   expect(await allowed(limiter, ['old', 1], 2)).toBe(1)
   expect(await allowed(limiter, ['busy', 1], 2)).toBe(1)

@@ -19,7 +19,7 @@ test('finds what was added', () => {
   expect(map.get('50')).toBeUndefined()
 })
 
-test('keeps as many as may be kept, and at least half of them', () => {
+test('keeps at most the maximum, and at least half of it', () => {
   const map = filled(100, 1_000)
   const newest = keys(950, 1_000)
   expect(kept(map, newest)).toEqual(newest)
@@ -40,7 +40,7 @@ test('counts weights', () => {
   expect(keys(0, 10).filter((key) => map.get(key) !== undefined).length).toBeLessThanOrEqual(5)
 })
 
-test('forgets what was not used between two ages', () => {
+test('drops what was not used for two periods', () => {
   const map = filled(100, 10)
   map.age()
   expect(map.get('1')).toBe('value 1')

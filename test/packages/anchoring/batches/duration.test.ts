@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { durationOf } from '#batches/duration.ts'
 
-describe('how long a run takes', () => {
+describe('the estimated time of a run', () => {
   test.each([
     // One block for all, and one that it may miss.
     ['batch', 300, 12_000, 24],

@@ -22,7 +22,7 @@ function numbers(...rest: number[]) {
   return async () => rest.shift()
 }
 
-test('returns the result of a task that calls functions here', async () => {
+test('returns the result of a task that calls functions of the caller', async () => {
   expect(await tasks.run('add', { next: numbers(1, 2, 3) })).toBe(6)
 })
 
@@ -35,7 +35,7 @@ test('tasks share a thread, and do not wait for each other', async () => {
   expect(threads).toHaveLength(1)
 })
 
-test('rejects with what a function threw, the same object, and with what the task threw', async () => {
+test('rejects with the error of the function or of the task', async () => {
   const thrown = new TypeError('thrown here')
   const failing = tasks.run('add', { next: () => Promise.reject(thrown) })
   await expect(failing).rejects.toBe(thrown)
@@ -43,7 +43,7 @@ test('rejects with what a function threw, the same object, and with what the tas
   expect(await tasks.run('add', { next: numbers(7) })).toBe(7)
 })
 
-test('a thread that dies fails its tasks; the next one gets another', async () => {
+test('a thread that dies fails its tasks, and the next task starts another', async () => {
   const never = new Promise<undefined>(() => {})
   const other = tasks.run('add', { next: () => never })
   await expect(tasks.run('die', {})).rejects.toThrow('the thread has ended')

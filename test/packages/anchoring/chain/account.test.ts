@@ -60,7 +60,7 @@ describe('the transaction that used a nonce', () => {
       expect(await transactionWith(nonce)).toBe(hashOf(nonce))
   })
 
-  test('is found in as many calls as the number of blocks has digits', async () => {
+  test('is found with as many calls as the block number has binary digits', async () => {
     const { transactionWith, calls } = open()
     await transactionWith(3)
     expect(calls()).toBeLessThan(25)
@@ -75,7 +75,7 @@ describe('the transaction that used a nonce', () => {
     expect(await open().transactionWith(100)).toBeUndefined()
   })
 
-  test('is unknown without the state of its time', async () => {
+  test('is unknown without the state of that block', async () => {
     await expect(open(128).transactionWith(10)).rejects.toMatchObject({ code: 'chain_unavailable' })
   })
 

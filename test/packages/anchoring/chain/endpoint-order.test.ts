@@ -34,7 +34,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
   })
 
-  test('puts an endpoint that stands still last, until it has caught up', async () => {
+  test('puts an endpoint that is stuck last, until it has caught up', async () => {
     heads = { first: 90, second: 100, third: 100 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
@@ -42,7 +42,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
   })
 
-  test('puts an endpoint last that stands still a block behind, not one that moves', async () => {
+  test('puts an endpoint last that is stuck a block behind, not one that advances', async () => {
     heads = { first: 99, second: 99, third: 100 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
@@ -55,7 +55,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(open())).toEqual(['third', 'first', 'second'])
   })
 
-  test('puts an endpoint last that invents its head, where two others agree', async () => {
+  test('puts an endpoint last that invents its head, when two others agree', async () => {
     heads = { first: 9e15, second: 100, third: 100 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
@@ -70,7 +70,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['second', 'first', 'third'])
   })
 
-  test('prefers one that is far ahead of two that stand still, after a while', async () => {
+  test('prefers, after a while, one that is far ahead of two that are stuck', async () => {
     heads = { first: 90, second: 90, third: 2_500 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
@@ -83,7 +83,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(open())).toEqual(['first', 'second', 'third'])
   })
 
-  test('looks at the heads once for all requests of two seconds', async () => {
+  test('reads the heads once for all requests of two seconds', async () => {
     heads = { first: 1, second: 1, third: 1 }
     const order = open()
     await lookedAt(order)
@@ -130,7 +130,7 @@ describe('looking up a transaction by its hash', () => {
   })
 })
 
-test('leaves a node that never ends its answer for the next', async () => {
+test('switches to the next node when one never ends its answer', async () => {
   const endless = await serveHttp((_, response) => {
     const chunk = Buffer.alloc(1 << 20, ' ')
     const send = () => {

@@ -50,8 +50,8 @@ const readAll = (keys: readonly DocumentKey[]) => Promise.all(keys.map((key) => 
 const countOf = (method: string, call?: string) =>
   node.asked.filter((one) => one.method === method && one.call === call).length
 
-describe('readings', () => {
-  test('reads documents of one moment in one call', async () => {
+describe('reading', () => {
+  test('reads documents of one turn in one call', async () => {
     const keys = [...keysTo(12), keyOf(1, 2), keyOf(3), keyOf(1)]
     const readings = await readAll(keys)
     expect(node.asked.map(({ call }) => call)).toEqual(['verificationsOf'])
@@ -81,7 +81,7 @@ describe('readings', () => {
     expect(node.asked).toHaveLength(2)
   })
 
-  test('keeps no reading', async () => {
+  test('keeps no answer', async () => {
     expect((await reader.read(keyOf(1))).status).toBe('valid')
     const [entry] = node.entries
     if (entry) entry.revokedBlock = 99
@@ -89,7 +89,7 @@ describe('readings', () => {
     expect((await readAll(keysTo(2))).map(({ status }) => status)).toEqual(['revoked', 'valid'])
   })
 
-  test('reads a single document, one of a batch and one of an older block without a group', async () => {
+  test('reads a single document, one of a batch and one of an older block without grouping', async () => {
     const batch = { root: hashOf(9), validUntil: 0, proof: new Uint8Array(32) }
     await reader.read(keyOf(1))
     const at = { block: node.head }
@@ -117,7 +117,7 @@ describe('readings', () => {
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
 
-  test('a document that the node cannot answer for spoils no other', async () => {
+  test('a document that the node cannot answer for does not affect others', async () => {
     node.answer = ({ call, params }, result) => {
       if (call === 'verificationsOf') throw refusal('internal error')
       if (JSON.stringify(params).includes(hashOf(2).slice(2))) throw refusal('internal error')
@@ -303,7 +303,7 @@ describe('events', () => {
     expect((await look(1)).transactionHash).toBeDefined()
   })
 
-  test('a fresh read asks the node and replaces the kept answer', async () => {
+  test('a forced read asks the node and replaces the kept answer', async () => {
     await look(2)
     node.answer = ({ method }, result) =>
       method === 'eth_getLogs'

@@ -76,7 +76,7 @@ test('remembers a failure for a minute, not as a denial', async () => {
   expect(await cache.read(EDU)).toEqual(answer('1'))
 })
 
-test('refreshing asks again at once, with one request for all who wait', async () => {
+test('refreshing asks again at once, with one request for all callers', async () => {
   const { cache, asked, answer: give } = world()
   await cache.read(EDU)
   const both = Promise.all([cache.refresh(EDU), cache.refresh(EDU)])
@@ -100,7 +100,7 @@ test('keeps domains apart', async () => {
   expect(await cache.read(at('example.org'))).toEqual(answer('org'))
 })
 
-test('bounds the domains that it remembers and asks at once', async () => {
+test('limits the domains that it remembers and asks at once', async () => {
   const { cache, asked, answer: give } = world()
   for (let i = 0; i < 100; i++) await cache.read(at(`${i}.example.org`))
   expect(asked).toHaveLength(8)
@@ -121,7 +121,7 @@ test('stopping aborts the requests under way', async () => {
   expect(asked[0]?.signal?.aborted).toBe(true)
 })
 
-test('reads a DID document once, and keeps one that is malformed as it is', async () => {
+test('reads a DID document once, and keeps a malformed one unchanged', async () => {
   const { cache, answer: give } = world()
   const { did } = EDU
   const { registry } = parseRegistryId(`eip155:1:0x${'ab'.repeat(20)}`)

@@ -119,7 +119,7 @@ describe('gas', () => {
     estimated = []
   }
 
-  test('reuses two estimates for as many intents or fewer, for a moment', async () => {
+  test('reuses two estimates for as many changes or fewer, for a moment', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
     for (let i = 0; i < 4; i++) expect(await gasOf(issues(100))).toBe(full(100))
@@ -130,7 +130,7 @@ describe('gas', () => {
     expect(estimated).toEqual([100, 100, 90])
   })
 
-  test('raises it in proportion for more', async () => {
+  test('raises an estimate in proportion for more', async () => {
     await learn(20)
     const gas = await gasOf(issues(50))
     expect(gas).toBe(withMargin(Math.ceil(((base + each * 20) * 50) / 20)))
@@ -138,7 +138,7 @@ describe('gas', () => {
     expect(estimated).toEqual([])
   })
 
-  test('does not reuse it for far fewer, nor theirs for more', async () => {
+  test('does not reuse an estimate for far fewer, nor theirs for more', async () => {
     await learn(50)
     expect(await gasOf(issues(20))).toBe(full(20))
     expect(await gasOf(issues(2))).toBe(full(2))
@@ -146,7 +146,7 @@ describe('gas', () => {
     expect(estimated).toEqual([20, 2])
   })
 
-  test('does not reuse it for a replacement', async () => {
+  test('does not reuse an estimate for a replacement', async () => {
     await learn(50)
     const intents = issues(50)
     const planned = await ports.transactions.prepare(intents, { nonce: 0 })
@@ -184,7 +184,7 @@ describe('gas', () => {
     expect(estimated).toEqual([100, 100, 100, 100, 100])
   })
 
-  test('knows without a call what does not fit in a transaction, until it does', async () => {
+  test('remembers what does not fit in a transaction, until it does', async () => {
     each *= 5
     await learn(100)
     await expect(gasOf(issues(200))).rejects.toMatchObject({ code: 'too_large' })
@@ -195,7 +195,7 @@ describe('gas', () => {
     expect(estimated).toEqual([100, 200])
   })
 
-  test('still makes fewer after a list that does not fit', async () => {
+  test('still makes smaller sends after a list that does not fit', async () => {
     each *= 5
     for (const count of [200, 100, 100, 200])
       await gasOf(issues(count)).catch(({ code }) =>
@@ -204,7 +204,7 @@ describe('gas', () => {
     expect(estimated).toEqual([200, 100, 100])
   })
 
-  test('believes an estimate below 21,000', async () => {
+  test('accepts an estimate below 21,000', async () => {
     base = 12_000
     there = 1
     expect(await gasOf(issues(1))).toBe(withMargin(12_000))
@@ -219,7 +219,7 @@ describe('gas', () => {
     expect(estimated).toEqual([50, 30])
   })
 
-  test('a batch that is on the chain already keeps the limit that it had', async () => {
+  test('a batch that is on the chain already keeps its gas limit', async () => {
     const root = hash()
     const batch: Intent = { kind: 'issue', documentHash: root, root, validUntil: 9 }
     const planned = await ports.transactions.prepare(issues(1), { nonce: 0 })
@@ -247,7 +247,7 @@ describe('an empty transfer', () => {
     expect(next.maxFeePerGas * 8n).toBeGreaterThanOrEqual(planned.maxFeePerGas * 9n)
   })
 
-  test('offers what it may cost, down to what the chain asks', async () => {
+  test('offers its maximum fee, down to what the chain asks', async () => {
     const gas = BigInt(withMargin(base))
     const prepare = (maxFee: bigint) => ports.transactions.prepare([], { nonce: 0, maxFee })
     expect(await prepare(gas * 8n)).toMatchObject({ maxFeePerGas: 8n })
@@ -264,7 +264,7 @@ describe('where gas is free', () => {
     return ports.transactions.prepare(issues(1), { nonce: 0, planned, replaced: planned })
   }
 
-  test('an account without a balance is ready, and pays nothing, also for a replacement', async () => {
+  test('an account without a balance is ready and pays nothing, also for a replacement', async () => {
     free('0x0')
     expect(await ports.account.assertReady()).toMatchObject({ balance: 0n })
     expect(await replace()).toMatchObject({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n })
@@ -300,7 +300,7 @@ describe('fees', () => {
   const OFFER = 15n
   const one = BigInt(withMargin(26_000 + 25_000))
 
-  test('takes fewer of several that could cost too much', async () => {
+  test('sends fewer of several that could cost too much', async () => {
     const gas = BigInt(withMargin(base + each * 4))
     const four = (maxFee: bigint) => ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
     expect(await four(gas * OFFER)).toMatchObject({ maxFeePerGas: OFFER })
@@ -309,7 +309,7 @@ describe('fees', () => {
     })
   })
 
-  test('a single intent offers what it may cost, down to what the chain asks', async () => {
+  test('a single change offers its maximum fee, down to what the chain asks', async () => {
     const prepare = (maxFee: bigint) => ports.transactions.prepare(issues(1), { nonce: 0, maxFee })
     expect(await prepare(one * 8n)).toMatchObject({ maxFeePerGas: 8n })
     await expect(prepare(one * 8n - 1n)).rejects.toMatchObject({
@@ -326,7 +326,7 @@ describe('fees', () => {
     ).rejects.toMatchObject({ code: 'fee_too_high' })
   })
 
-  test('reports without a transaction whether one can be paid for', async () => {
+  test('reports without a transaction whether one can be paid', async () => {
     await ports.transactions.assertAffordable()
     await ports.transactions.assertAffordable(0n)
     await ports.transactions.prepare(issues(1), { nonce: 0 })
@@ -338,7 +338,7 @@ describe('fees', () => {
 })
 
 test.each([-32000, -32603, -32015, 3])(
-  'takes error %i for an estimate as a fault of the intents',
+  'takes error %i for an estimate as a fault of the changes',
   async (code) => {
     failure = new RpcResponseError(code, 'unknown words', undefined)
     await expect(ports.transactions.prepare(issues(4), { nonce: 0 })).rejects.toMatchObject({
@@ -418,7 +418,7 @@ describe('receipts', () => {
   test.each([
     ['none', null],
     ['of no block yet', { ...mined([log(ADDRESS, issued, one)]), blockHash: null }],
-  ])('shows nothing when there is %s', async (_, answer) => {
+  ])('returns nothing when there is %s', async (_, answer) => {
     receipt = answer
     expect(await ports.registry.receiptOf(transactionHash)).toBeUndefined()
   })
@@ -542,14 +542,14 @@ describe('records', () => {
     expect(read.map(({ distrusted }) => distrusted)).toEqual([false, false])
   })
 
-  test('records are distrusted from the set block on', async () => {
+  test('records are distrusted from the given block on', async () => {
     account.distrustedFrom = 9
     records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
     const read = await ports.registry.records(records.map(key))
     expect(read.map(({ distrusted }) => distrusted)).toEqual([false, true, true, false])
   })
 
-  test('tells from which block the last revoker is distrusted', async () => {
+  test('returns from which block the last revoker is distrusted', async () => {
     account.distrustedFrom = 9
     const revoked = { ...recordAt(8), revokerIndex: 2, revokedBlock: 9 }
     // Of a document in a batch, the record has a revocation only.
@@ -569,7 +569,7 @@ describe('records', () => {
 })
 
 describe('readiness', () => {
-  test('reports the balance, and that it may revoke', async () => {
+  test('reports the balance, and that the account may revoke', async () => {
     expect(await ports.account.assertReady()).toEqual({
       balance: 0xffffffffffn,
       mayIssue: true,

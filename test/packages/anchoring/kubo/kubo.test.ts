@@ -200,7 +200,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await liar.close()
     })
 
-    test('gives nothing to a node that announces, unless configured to', async () => {
+    test('announces nothing on the node unless configured', async () => {
       const { hash, bytes } = randomBlock()
       await kubo.client.config.set('Provide.Enabled', true)
       const refused = {
@@ -216,7 +216,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await open().assertReady()
     })
 
-    test('warns once of a datastore that does not flush', async () => {
+    test('warns once of a datastore without flushes', async () => {
       const spec = await kubo.ipfs('config', 'Datastore.Spec')
       const set = (spec: string) => kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
       const warnings: string[] = []
@@ -283,7 +283,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await bare.get(during.hash)).toEqual({ status: 'missing' })
       })
 
-      test('neither what was erased nor what is in the older store is missing', async () => {
+      test('reports neither erased payloads nor those of the older store as missing', async () => {
         const embedded = createPayloadStore(database)
         const kubo = open()
         const store = createTombstones(createIsErased(database)).guardStore(
@@ -297,7 +297,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await store.missing(hashes)).toEqual([lost.hash])
       })
 
-      test('a promise is never kept without its payload', async () => {
+      test('never keeps a promise without its payload', async () => {
         const outbox = createWholeOutbox(database)
         const nowhere = createKuboStore(node('http://127.0.0.1:1'), () => {})
         const { hash, bytes } = randomBlock()
@@ -313,7 +313,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await has(hash)).toBe(true)
       })
 
-      test('still reads blocks from before Kubo', async () => {
+      test('still reads blocks stored before Kubo', async () => {
         const embedded = createPayloadStore(database)
         const store = withOlder(open(), embedded)
         const { hash, bytes } = randomBlock()
@@ -499,7 +499,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     })
   })
 
-  test('args: takes the password of an RPC API from IPFS_API_URL', async () => {
+  test('reads the password of an RPC API from IPFS_API_URL', async () => {
     const guarded = await createKubo(binary ?? '', 'gateway:p@ss/word')
     await guarded.start()
     const { host } = new URL(guarded.apiUrl)

@@ -215,7 +215,7 @@ describe('several sends', () => {
   test.each([
     ['their receipts', 2],
     ['records, when there are many', 5],
-  ])('have a list of outcomes each, in the order of their members, from %s', async (_, count) => {
+  ])('have a list of results each, in the order of their members, from %s', async (_, count) => {
     const sends = [
       sendOf([issueOf(1), issueOf(2)], OWN),
       sendOf([issueOf(4), issueOf(3)], OTHER),
@@ -268,7 +268,7 @@ describe('the block in which a nonce is used', () => {
     expect(await placeOf(outcomes, OWN)).toEqual({ ...place, transactionHash: OWN })
   })
 
-  test('is the newest one when a foreign transaction used it', async () => {
+  test('is the newest one when a foreign transaction used the nonce', async () => {
     expect(await placeOf([anchored(OTHER)])).toEqual(atHead)
     expect(await placeOf([], undefined, null)).toEqual({ ...atHead, blockHash: UNSEEN })
   })
