@@ -36,7 +36,7 @@ test('checks the chain with two calls however many documents wait', async () => 
   expect(calls).toHaveLength(2 * 2)
 })
 
-test('does not resend documents that a reorg moved to another block', async () => {
+test('does not resend documents that a reorg puts into another block', async () => {
   await world.chain.request('anvil_mine', '0x4')
   const raws = await broadcastsDuring(() => world.client.issue())
   world.chain.rewrites++

@@ -72,7 +72,7 @@ test("works with geth's pool rules when a block takes longer than a rebroadcast"
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('recovers when somebody else uses the nonce first', async () => {
+test('recovers when another program uses the nonce first', async () => {
   const {
     chain,
     client,

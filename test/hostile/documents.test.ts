@@ -313,7 +313,7 @@ describe('batch blocks', () => {
     expect(checks).not.toContainEqual(expect.objectContaining({ check: 'content' }))
   })
 
-  test('anything in place of a block ends in a verdict', async () => {
+  test('any bytes instead of a block end in a verdict', async () => {
     const text = new TextDecoder().decode(GOOD)
     const bytes = fc.oneof(
       mangled(GOOD),

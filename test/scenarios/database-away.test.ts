@@ -134,7 +134,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is down', () => {
     describe.each(OUTAGES)('it %s', (_, begin, end) => {
       during(begin, end)
 
-      test.each(['read', 'unread', 'batch'] as const)('verifies: %s', async (name) => {
+      test.each(['read', 'unread', 'batch'] as const)('verifies (%s)', async (name) => {
         const publicId = issued[name]
         expect(await verdictOf(stack, publicId)).toMatchObject({
           status: 200,

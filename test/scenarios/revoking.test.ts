@@ -224,7 +224,7 @@ describeDatabases('revoking', (settings) => {
       },
     )
 
-    test('revokes again after a revocation that is ignored', async () => {
+    test('revokes again after a distrusted revocation', async () => {
       const { provider, registry, adminKey } = stack
       const { publicId, documentHash } = await issue()
       const thief = await addAccount(stack, 2)

@@ -120,7 +120,7 @@ describeDatabases('suspending', (settings) => {
     expect((await change('release', publicId)).status).toBe(200)
   })
 
-  test('respects what another account did', async () => {
+  test('follows what another account did, without undoing it', async () => {
     const publicId = await issue()
     const { documentHash } = (await change('suspend', publicId)).body.data
     const key = await addAccount(stack, 2)

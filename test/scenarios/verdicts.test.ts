@@ -87,7 +87,7 @@ test('names the document that it supersedes', async () => {
   expect(shown.supersedes).toBe(supersedes)
 })
 
-describe('tampered: the right hash with content that does not fit', () => {
+describe('a document with the right hash and content that does not fit', () => {
   test.each<[string, () => Uint8Array, string]>([
     ['not JSON', () => text('hello'), 'json_syntax'],
     ['a list', () => text('[]'), 'document_fields'],

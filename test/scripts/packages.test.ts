@@ -209,7 +209,7 @@ test('the library has three dependencies, and the command adds no second copy of
 })
 
 test.each(['document-registry', 'docreg'])(
-  '%s takes every address from the manifest of the repository',
+  '%s reads every address from the manifest of the repository',
   (name) => {
     const page = manifest.repository.url.replace(/^git\+|\.git$/g, '')
     const { homepage, bugs, repository, version } = manifestOf(name)

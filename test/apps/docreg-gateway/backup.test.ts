@@ -65,7 +65,7 @@ test('copies the target of a secret file that is a link, readable by its owner o
   expect(Object.keys(files)).toEqual(['gateway.db', 'secrets/issuer.secret'])
 })
 
-test('does not claim to hold the issuer secret when the settings have some', async () => {
+test('says when a backup lacks an issuer secret', async () => {
   const [old, added] = [randomKey(), randomKey()]
   writeFileSync(join(dataDir, 'secrets', 'issuer.key'), randomKey())
   await bind(old)

@@ -55,7 +55,7 @@ test('accepts a tenant and categories, and uses the address of the settings', as
   expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 6 * 86_400_000)
 })
 
-test('invites nobody while the desk is off', async () => {
+test('refuses invitations while the desk is off', async () => {
   const valid = ['invite', '--name', 'x', '--role', 'clerk']
   expect(await refusal(valid, { MODULES: 'kinds' })).toMatch(/^2 .*MODULES/)
 })

@@ -30,7 +30,7 @@ const lineOf = async (id: string) => {
   return JSON.parse(out).find((key: { id: string }) => key.id === id)
 }
 
-test('a running service takes a new key at once, and reports its use', async () => {
+test('a running service accepts a new key at once, and reports its use', async () => {
   const { out: key, id } = await keys('create', '--scope', 'documents:issue', '--label', 'Desk 1')
   expect(await statusWith(key)).toBe(VALID)
   expect(await lineOf(id)).toMatchObject({

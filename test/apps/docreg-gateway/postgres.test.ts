@@ -107,7 +107,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(await listed()).toHaveLength(4)
   })
 
-  test('recover refuses a database in use; a gateway refuses an unfinished one', async () => {
+  test('recover refuses a database in use; a gateway refuses a half-recovered one', async () => {
     const again = await command('recover')
     expect(again.code).toBe(2)
     expect(again.stderr).toContain('that is not empty')

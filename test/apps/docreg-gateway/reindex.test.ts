@@ -74,7 +74,7 @@ describeDatabases('reindex', (settings) => {
     return [first, second, third]
   }
 
-  test('rebuilds the same index from chain, payloads and secret alone', async () => {
+  test('rebuilds the same index from only chain, payloads and secret', async () => {
     const issued = await issueSome()
     const listed = (await call('?limit=10')).data.documents
     const { blockTime } = (await call(`/${issued[0].publicId}`)).data.blockchainProof

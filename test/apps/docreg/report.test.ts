@@ -302,7 +302,7 @@ describe('the details of a record', () => {
     )
   })
 
-  test('prints an ignored revocation directly below the verdict', () => {
+  test('prints a revocation ignored after a theft directly below the verdict', () => {
     expect(recorded({ setAside: true })[1]).toBe(SET_ASIDE)
   })
 })

@@ -26,20 +26,20 @@ function nodeWith(...codes: (Hex | Error)[]) {
 }
 const ask = (node: Eip1193Provider) => createRequest(node)('eth_chainId', [])
 
-test('checks the code once, before the first answer', async () => {
+test('reads the code once, before the first answer', async () => {
   const { node, asked } = nodeWith(CODE)
   const comparing = comparingCode(node, { registry, codeHash })
   await Promise.all([ask(comparing), ask(comparing)])
   expect(asked).toEqual(['eth_getCode', 'eth_chainId', 'eth_chainId'])
 })
 
-test('does not check the code without a known hash', async () => {
+test('does not read the code without a known hash', async () => {
   const { node, asked } = nodeWith(CODE)
   await ask(comparingCode(node, { registry }))
   expect(asked).toEqual(['eth_chainId'])
 })
 
-test('refuses to answer with other code, and names the reason', async () => {
+test('rejects other code, also through a reader', async () => {
   const { node, asked } = nodeWith('0x6002')
   const comparing = comparingCode(node, { registry, codeHash })
   await expect(ask(comparing)).rejects.toMatchObject({ code: 'other_code' })

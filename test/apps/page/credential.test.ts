@@ -70,7 +70,7 @@ describeInBrowser('a credential from a wallet', () => {
     expect(await lineOf(page).textContent()).toContain('has not signed what is shown')
   })
 
-  test('is not checked when the reader asks no domain', async () => {
+  test('is unverifiable when the reader asks no domain', async () => {
     const page = await paste(ALL, { identity: false })
     expect(await statusOf(page)).toBe('unverifiable')
     const verdict = await page.locator('.verdict').textContent()

@@ -63,7 +63,7 @@ describe('the answer of a wallet', () => {
     { protocol: PROTOCOL, data: 'text' },
     { protocol: PROTOCOL, data: { error: 'invalid_request' } },
     { protocol: PROTOCOL, data: { error: 'x', vp_token: { document: ['x~'] } } },
-  ])('is rejected as empty: %j', (bad) => {
+  ])('is rejected if malformed: %j', (bad) => {
     expect(() => readAnswer(bad)).toThrow(expect.objectContaining({ problem: 'wallet' }))
   })
 

@@ -232,7 +232,7 @@ describeInBrowser('the identity of the issuer, on the page', () => {
     expect(asked).toEqual([])
   })
 
-  test('a superseded document confirms no issuer and names no successor', async () => {
+  test('shows no confirmed issuer and no successor for a superseded document', async () => {
     answer = (_, response) => response.destroy()
     const { publicId, hash } = await world.issue()
     await world.supersede(hash)

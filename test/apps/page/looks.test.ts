@@ -233,7 +233,7 @@ async function giveExcerpt(
   await give(page, JSON.stringify(presentation))
 }
 
-describeInBrowser('how the page looks', () => {
+describeInBrowser('the appearance of the page', () => {
   let world: World
   let live: PageWorld
   let pages: PageServer

@@ -13,7 +13,7 @@ const ignore = () => {}
 test.each([
   ['name', NAME],
   ['uri', 'https://university.example'],
-])('opens with an issuer whose %s is not UTF-8', async (_, text) => {
+])('accepts an issuer whose %s is not UTF-8', async (_, text) => {
   const first = hexOf(text)
   const result = answer.replace(first, `ff${first.slice(2)}`)
   expect(result).not.toBe(answer)

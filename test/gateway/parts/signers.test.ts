@@ -209,7 +209,7 @@ describe('a gateway without a key', () => {
     expect(verdict.body.data.status).toBe('valid')
   })
 
-  test('keeps what a failing signer could not sign, and answers 503 to new requests', async () => {
+  test('issues an accepted document once the signer works again, and answers 503 meanwhile', async () => {
     const { answer } = server
     server.answer = () => undefined
     const accepted = await stack.issue(ADA)

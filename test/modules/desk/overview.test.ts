@@ -80,7 +80,7 @@ describeDatabases('the overview', (settings) => {
     expect(await thisWeek(reader)).toEqual({ ...counted, issued: counted.issued + 1 })
   })
 
-  test('shows who pays, and what is wrong', async () => {
+  test('shows what the account can pay for, and the alerts', async () => {
     const { weeks, account, fees, alerts, backup } = await overviewOf(reader)
     expect(weeks).toHaveLength(8)
     expect(new Date(weeks[0].from).getUTCDay()).toBe(1)

@@ -94,7 +94,7 @@ test('the sealed digest is that of five members of the credential', async () => 
   }
 })
 
-test('the header names the key in only one way', async () => {
+test('the header names the key in exactly one way', async () => {
   const { kid } = context.keys.published[0]
   const headerOf = async (changed: Partial<CredentialContext>) => {
     const credential = await createCredential(alone, { ...context, ...changed })

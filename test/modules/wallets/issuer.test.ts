@@ -6,7 +6,7 @@ import { openCredentialKeys } from '#parts/signer.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { startStack } from '#test/support/stack.ts'
 
-test('serves the keys of an issuer with a domain of its own', async () => {
+test('serves the keys of an issuer whose domain is another host', async () => {
   const key = makeCredentialKey()
   onTestFinished(key.remove)
   const stack = await startStack({ CREDENTIAL_KEY_FILE: key.path })

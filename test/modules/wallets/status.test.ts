@@ -82,7 +82,7 @@ test('the list follows changes by another account after some seconds', async () 
   expect((await judge(suspended.credential)).status).toBe('suspended')
 }, 30_000)
 
-test('serves no list while the chain is down, and no document outside of its list', async () => {
+test('answers 503 while the chain is down, and 404 for an unknown list', async () => {
   const { uri } = await held()
   expect((await stack.request('/v1/status-lists/9')).status).toBe(404)
   expect((await stack.request('/v1/status-lists/0')).status).toBe(404)

@@ -88,7 +88,7 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
-  test('reports until when the old secret signs, also after a jump of the clock', async () => {
+  test('reports the old secret as long as it signs, also after a jump of the clock', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     await call('POST', `/${id}/rotate`, { overlapSeconds: 3_600 })
     const real = Date.now

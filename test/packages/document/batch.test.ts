@@ -32,7 +32,7 @@ function* numbered(size: number): Generator<BatchEntry> {
 
 const batchOf = (size: number) => buildBatch({ registry, issuerId }, numbered(size))
 
-describe.each(vectors.batches)('golden: a batch of $size', (vector) => {
+describe.each(vectors.batches)('the golden batch of $size', (vector) => {
   test('has the root, manifest and chunks of the vector', async () => {
     const batch = await batchOf(vector.size)
     expect(batch).toMatchObject({ registry, issuerId, size: vector.size })
@@ -75,7 +75,7 @@ describe.each(vectors.batches)('golden: a batch of $size', (vector) => {
   })
 })
 
-test.each(vectors.large)('golden: a batch of $size ends at the end of a chunk', async (vector) => {
+test.each(vectors.large)('the golden batch of $size ends at the end of a chunk', async (vector) => {
   const batch = await batchOf(vector.size)
   expect(text(batch.manifestBlock)).toBe(vector.manifestBlock)
   expect(batch.manifest).toBe(vector.manifest)
@@ -128,7 +128,7 @@ test('proves no other leaf and no inner node', async () => {
     expect(provesRoot({ ...block, ...change })).toBe(false)
 })
 
-test('takes entries from a stream, in any order', async () => {
+test('reads entries from a stream, in any order', async () => {
   async function* backwards() {
     yield* [...numbered(9)].reverse()
   }

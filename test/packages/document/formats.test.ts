@@ -42,7 +42,7 @@ test('derives the subkeys of an issuer secret', () => {
   expect(() => deriveSubkeys(new Uint8Array(31))).toThrow(TypeError)
 })
 
-describe.each(golden.documents)('golden: $name', (vector) => {
+describe.each(golden.documents)('the golden document: $name', (vector) => {
   const { tenant, idempotencyKey, itemIndex } = vector
   const document = decodeDocument(bytes(vector.canonical))
   const salt = () =>

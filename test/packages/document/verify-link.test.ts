@@ -91,7 +91,7 @@ describe('addresses that lead to a document', () => {
     expect(readVerifyLink(`${good} for wallets`)?.isForWallet).toBeUndefined()
   })
 
-  test('finds no invalid registry', () => {
+  test('ignores an invalid registry', () => {
     const cut = good.slice(0, -1)
     for (const text of [cut, good.replace('eip155', 'x'), good.replace(':1:', ':1.')])
       expect(readVerifyLinks(text)).toEqual([{ publicId }])

@@ -115,7 +115,7 @@ describe('proofs of real nodes', () => {
       ).toThrow(refused('proof_invalid'))
   })
 
-  test('reads each slot once when the issuer released both', () => {
+  test('lists a slot once when the issuing account also released both', () => {
     const one = named('batch released by a trusted account, in which it is suspended')
     expect(one.reading.revoker).toEqual(one.reading.account)
     expect(one.stateProof.storageProof[2]?.key).toBe(slotsOfIssuer(1).signer(1))

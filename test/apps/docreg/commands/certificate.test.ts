@@ -40,7 +40,7 @@ const print = (out: string) =>
     { env: env() },
   )
 
-test('prints each row, and docreg verify takes the PDF', async () => {
+test('prints each row, and docreg verify accepts the PDF', async () => {
   const out = join(dir, 'default')
   const { code, stdout, stderr } = await print(out)
   expect(stderr).toContain('Test network')

@@ -480,7 +480,7 @@ describe('a table of 200 rows from a spreadsheet', () => {
   })
 })
 
-describe('a run that is killed twice', () => {
+describe('a run that is killed', () => {
   /**
    * Runs it, and kills it each time when the gateway has answered the nth such request, and the
    * answer is on its way; then runs it to its end.
@@ -523,7 +523,7 @@ describe('a run that is killed twice', () => {
     }
   }
 
-  test('issues every row once, one by one', async () => {
+  test('issues every row once after two kills, one by one', async () => {
     const table = file('killed.csv', HEADER + rowsOf('killed', 30))
     const { code, stderr } = await killedAt(
       '/v1/documents',
@@ -561,7 +561,7 @@ test('refuses a folder of another gateway', async () => {
   expect(stderr).toContain('belongs to a run with another gateway')
 })
 
-test('refuses rows that were added to the folder by somebody else', async () => {
+test('refuses rows that another program added to the folder', async () => {
   const fields = { ...FORGED, issuedAt: '2026-07-01' }
   const planted = [
     { kind: 'run', id: 'planted', gateway: stack.url },

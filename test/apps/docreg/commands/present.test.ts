@@ -166,7 +166,7 @@ describe('present', () => {
     expect(untrusted.stdout).toContain('a block that you did not name')
   })
 
-  test('makes a presentation from a bundle alone', async () => {
+  test('makes a presentation from only a bundle', async () => {
     const bundle = path('bundle.json')
     await docreg(['bundle', '-', ...asked(), ...registry(), '--out', bundle], {
       stdin: publicId,

@@ -100,7 +100,7 @@ describe('keys', () => {
   })
 
   test.each(['/v1/batches', '/v1/revocations', '/v1/suspensions', '/v1/documents'])(
-    'every answer has the rest of the quota, an id and no-store: %s',
+    'every answer has the quota left, a request id and no-store: %s',
     async (path) => {
       const { app } = bareApp({
         rateLimits: limits({ perKey: 9 }),

@@ -99,7 +99,7 @@ describeInBrowser('signing in with an identity provider', () => {
       await page.getByRole('heading', { name: 'Sign in to the desk' }).waitFor()
     })
 
-    test('a failed sign-in of somebody who lost the group ends all their sessions', async () => {
+    test('a sign-in without the group ends all sessions of the person', async () => {
       account('karl', 'Karl', 'heads')
       await passProvider(page, port, 'karl')
       await signedIn('Karl')

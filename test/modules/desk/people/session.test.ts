@@ -246,7 +246,7 @@ describe('a cookie and a key', () => {
       expect(codeOf(await send(wrong))).toEqual(UNAUTHORIZED)
   })
 
-  test('the password for a proxy is not a key', async () => {
+  test('Basic authorization for a proxy does not count as a key', async () => {
     const { cookie } = await signIn(stack, { role: 'reader' })
     const headers = { authorization: 'Basic YTpi', cookie }
     for (const path of ['/v1/session', '/v1/documents'])

@@ -30,7 +30,7 @@ describe('the pool of rows', () => {
     expect(entered.slice(MAX_ROWS.busy)).toEqual(['many', 'few', 'other', 'many', 'few'])
   })
 
-  test('starts no row while many sends wait, and finishes all', async () => {
+  test('starts no row while many changes are queued, and finishes all', async () => {
     let [queued, isStopped] = [400, false]
     const pool = createPool({ room: () => 'regular', queued: () => queued }, () => isStopped)
     const entered: string[] = []

@@ -115,7 +115,7 @@ describe('createPublicFetch', () => {
     expect(connections()).toBe(0)
   })
 
-  test('refuses an address in place of a name', async () => {
+  test('refuses an address instead of a name', async () => {
     const { port, connections } = await listen()
     const get = createPublicFetch()
     for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '127.1'])

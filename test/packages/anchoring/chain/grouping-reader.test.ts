@@ -284,7 +284,7 @@ describe('events', () => {
     expect(after.finality).toBe('finalized')
   })
 
-  test('forgets events when the final block goes back', async () => {
+  test('drops kept events when the final block goes back', async () => {
     await look(1)
     await look(1)
     reorg()
@@ -356,7 +356,7 @@ describe('events', () => {
 })
 
 describe('finality', () => {
-  test('is looked up once for each newest block', async () => {
+  test('is read once for each newest block', async () => {
     const looked = () => countOf('eth_getBlockByNumber')
     await Promise.all([1, 2, 3, 4].map(look))
     expect(looked()).toBe(1)
@@ -379,7 +379,7 @@ describe('finality', () => {
     expect((await look(1)).finality).toBe('finalized')
   })
 
-  test('repeats a failed lookup', async () => {
+  test('repeats a failed read', async () => {
     node.answer = ({ method }, result) => {
       if (method === 'eth_getBlockByNumber') throw refusal('busy')
       return result

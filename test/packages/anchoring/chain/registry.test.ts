@@ -338,7 +338,7 @@ describe('fees', () => {
 })
 
 test.each([-32000, -32603, -32015, 3])(
-  'takes error %i for an estimate as a fault of the changes',
+  'treats error %i of an estimate as a fault of the changes',
   async (code) => {
     failure = new RpcResponseError(code, 'unknown words', undefined)
     await expect(ports.transactions.prepare(issues(4), { nonce: 0 })).rejects.toMatchObject({

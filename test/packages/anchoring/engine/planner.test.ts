@@ -273,7 +273,7 @@ describe('an outage', () => {
     expect(planner.closed()).toBeUndefined()
   })
 
-  test('an account whose every send is refused is an outage, not a closed issuer', async () => {
+  test('a refusal of every send is an outage, not a closed issuer', async () => {
     const { chain, add, planner, run, held } = startPlanner()
     chain.refuses = () => REFUSED
     chain.outage = new IssueError('registry_refused', 'no permission')
@@ -320,7 +320,7 @@ describe('a closed issuer', () => {
     expect(events).toEqual(['issuer_closed'])
   })
 
-  test('a refused revision does not count as closed', async () => {
+  test('a refused revision does not close the issuer', async () => {
     const { chain, add, planner, run } = startPlanner()
     chain.mayIssue = false
     chain.refuses = () => REFUSED

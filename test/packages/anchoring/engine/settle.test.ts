@@ -152,7 +152,7 @@ test('a send is in the block of its own transaction', async () => {
   expect([seen.suspected, await seen.waiting(), inFlight.unsettled()]).toEqual([[], [], []])
 })
 
-test('a send whose nonce a foreign transaction used is in the newest block, as uncertain', async () => {
+test('a send whose nonce a foreign transaction used is in the newest block, and suspected', async () => {
   const { inFlight, send, settle, isWritten, ...seen } = await start(1)
   expect(await settle(NONCE + 1)).toBe(true)
   await isWritten()

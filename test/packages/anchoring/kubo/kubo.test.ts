@@ -200,7 +200,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await liar.close()
     })
 
-    test('announces nothing on the node unless configured', async () => {
+    test('refuses a node that announces its blocks, unless configured', async () => {
       const { hash, bytes } = randomBlock()
       await kubo.client.config.set('Provide.Enabled', true)
       const refused = {
