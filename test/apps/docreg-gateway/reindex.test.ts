@@ -137,8 +137,8 @@ describeDatabases('reindex', (settings) => {
     // As `restore` lists a batch that the backup did not have.
     await database().run("UPDATE batch SET tenant = '', promised_at = NULL")
     const { stderr } = await reindex('--tenant', 'default')
-    expect(stderr).toContain('documents of batches that it did not have')
-    expect(stderr).toContain('1 of an unknown tenant are of default now')
+    expect(stderr).toContain('documents of batches that the index lacked')
+    expect(stderr).toContain('1 of an unknown tenant now belong to default')
     expect(await rows()).toEqual(before)
     await gateway.start()
     const { createdAt, blockchainProof } = (await call(`/${first.publicId}`)).data
