@@ -124,7 +124,7 @@ describe('the file of a kind', () => {
     ],
     ['a field of the registry', withClaim({ path: ['issuerId'] }), ['claims.0.path']],
     ['a path of nothing', withClaim({ path: [] }), ['claims.0.path']],
-    ['a place in a list', withClaim({ path: ['metadata', 0] }), ['claims.0.path.1']],
+    ['a position in a list', withClaim({ path: ['metadata', 0] }), ['claims.0.path.1']],
     ['a deep path', withClaim({ path: ['metadata', 'a', 'b'] }), ['claims.0.path']],
     ['a key of digests', withClaim({ path: ['metadata', '_sd'] }), ['claims.0.path']],
     ['a prototype', withClaim({ path: ['metadata', '__proto__'] }), ['claims.0.path']],

@@ -104,7 +104,7 @@ describe('a valid credential', () => {
   test.each([
     ['a DID URL', { header: { kid: `${DID}#${ISSUER_KEY.kid}` } }],
     ['the DID as issuer', { payload: { iss: DID } }],
-    ['certificates in place of a kid', { header: { kid: null, x5c: ['MIIB'] } }],
+    ['certificates instead of a kid', { header: { kid: null, x5c: ['MIIB'] } }],
     ['the hash of its type metadata', { payload: { 'vct#integrity': 'sha256-x' } }],
   ])('is valid with %s', async (_, parts) => {
     expect(await judge(made(parts))).toMatchObject({ valid: true })

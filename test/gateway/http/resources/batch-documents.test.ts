@@ -69,7 +69,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect(refused.status).toBe(404)
   })
 
-  test('a batch is listed without the others, and with further filters', async () => {
+  test('filters by batch, also with the other filters', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const [other] = (await issue(1)) as [Issued]
     const ofBatch = `batchRoot=${one.batchRoot}`

@@ -103,7 +103,7 @@ test.each<[string, Intent, Shown, object]>([
     { ...other, blockNumber: 8, reason: 1 },
   ],
   [
-    'a suspension that came first stands',
+    'a suspension that came first stays',
     suspend,
     { record: { block: 8, reason: SUSPENDED } },
     { ...other, blockNumber: 8 },
@@ -121,7 +121,7 @@ test.each<[string, Intent, Shown, object]>([
     { status: 'moot' },
   ],
   [
-    'a suspension that is forgotten, after an earlier release, is still to be made',
+    'a suspension that is forgotten, after an earlier release, is sent again',
     suspend,
     { isForgotten: true, record: { block: 6, reason: RELEASED } },
     { status: 'absent' },
@@ -133,25 +133,25 @@ test.each<[string, Intent, Shown, object]>([
     { status: 'moot' },
   ],
   [
-    'a revocation whose forerunner was set aside is still to be made',
+    'a revocation is sent again although a distrusted one came first',
     revoke,
     { record: { block: 10, reason: RELEASED } },
     { status: 'absent' },
   ],
   [
-    'a suspension whose transaction failed is still to be made',
+    'a suspension whose transaction failed is sent again',
     suspend,
     { succeeded: false, record: { block: 10, reason: RELEASED } },
     { status: 'absent' },
   ],
   [
-    "a release over a thief's is still to be made",
+    'a release is sent again although a thief released first',
     release,
     { record: { block: 8, reason: RELEASED, distrustedFrom: 8 } },
     { status: 'absent' },
   ],
   [
-    'a release that came before the account was distrusted stands',
+    'a release that came before the distrust counts',
     release,
     { record: { block: 8, reason: RELEASED, distrustedFrom: 9 } },
     { ...other, blockNumber: 8 },
@@ -163,7 +163,7 @@ test.each<[string, Intent, Shown, object]>([
     { status: 'moot' },
   ],
   [
-    "a revocation over a thief's release is still to be made",
+    'a revocation is sent again although a thief released first',
     revoke,
     { record: { block: 10, reason: RELEASED, distrustedFrom: 1 } },
     { status: 'absent' },

@@ -199,7 +199,7 @@ describe('a write without an answer', () => {
   })
 
   test.each([
-    ['the store stays away', () => Promise.reject(away)],
+    ['the store stays down', () => Promise.reject(away)],
     ['no repeat is answered', () => Promise.reject(unknown)],
     ['a repeat hangs', () => new Promise<never>(() => {})],
   ])('stays unknown at the deadline when %s', async (_, repeat) => {
