@@ -35,7 +35,8 @@ export function modulesOf({ modules }: Pick<Config, 'modules'>): ChosenModules {
   if (modules === undefined) return { on: MODULES, off: [] }
   const known = MODULES.map(({ name }) => name)
   const unknown = modules.filter((name) => !known.includes(name))
-  if (unknown.length > 0) throw new ConfigError([`MODULES must be none, or of ${known.join(', ')}`])
+  if (unknown.length > 0)
+    throw new ConfigError([`MODULES must be none, or a list from ${known.join(', ')}`])
   return {
     on: MODULES.filter(({ name }) => modules.includes(name)),
     off: MODULES.filter(({ name }) => !modules.includes(name)),

@@ -85,7 +85,7 @@ const files = folders.flatMap((folder) =>
 describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
   const own = files.filter((path) => roomOf(path) === room)
 
-  test('behavior: imports nothing that stands above it', () => {
+  test('imports only rooms below it', () => {
     expect(own).not.toEqual([])
     const up = own.flatMap((path) =>
       importsOf(path)
@@ -95,7 +95,7 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
     expect(up).toEqual([])
   })
 
-  test('climbs no ladder of folders, and leaves its room by name', () => {
+  test('imports from other rooms by name, without a path of parent folders', () => {
     const isLadder = (path: string, to: string) =>
       to.startsWith('../../../') ||
       // The published libraries have no names for rooms.
@@ -111,12 +111,12 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
   })
 })
 
-test.each(['gateway', 'packages/anchoring'])('behavior: every folder of %s is a room', (folder) => {
+test.each(['gateway', 'packages/anchoring'])('every folder of %s is a room', (folder) => {
   const rooms = readdirSync(join(ROOT, folder)).filter((name) => name !== 'main.ts')
   expect(rooms.map((name) => `${folder}/${name}`).filter((room) => !(room in ROOMS))).toEqual([])
 })
 
 // vitest.config.ts looks them up by these names, and starts an unknown file at the end.
-test('behavior: the listed durations are those of tests', () => {
+test('every listed duration belongs to a test', () => {
   expect(Object.keys(durations).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })

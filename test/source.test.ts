@@ -53,3 +53,11 @@ test('the gateway has one clock', () => {
     .filter((path) => path !== clock && /Date\.now\(|new Date\(\)/.test(read(path)))
   expect(others).toEqual([])
 })
+
+/** The title of a test, behind whatever gives it: `test(`, `describe.skipIf(…)(`, `])(`. */
+const PREFIXED = /(?:\b(?:test|describe)\w*(?:\.\w+)*|\))\(\s*(['"`])[a-z]+: /
+
+test('titles of tests have no prefix', () => {
+  const prefixed = filesIn('test').filter((path) => PREFIXED.test(read(path)))
+  expect(prefixed).toEqual([])
+})

@@ -240,7 +240,7 @@ async function readForm(c: Context): Promise<ReadonlyMap<string, string>> {
   const sent = new URLSearchParams(Buffer.from(await readBodyAtMost(c, MAX_BODY)).toString())
   const form = new Map(sent)
   if (form.size === sent.size) return form
-  throw new WalletError('invalid_request', 'a parameter is there twice')
+  throw new WalletError('invalid_request', 'a parameter is repeated')
 }
 
 /** @throws {WalletError} of the code. */
@@ -253,6 +253,6 @@ async function readObject<T>(
   try {
     return v.parse(schema, parseStrictJson(decodeUtf8(bytes)))
   } catch (cause) {
-    throw new WalletError(code, 'the body is not JSON as it must be', cause)
+    throw new WalletError(code, 'the body is not JSON, or has invalid members', cause)
   }
 }

@@ -143,7 +143,10 @@ export function createWallets(deps: WalletDeps): Wallets {
     const { ticket } = opened
     if (ticket.jkt === undefined && scheme.toLowerCase() === 'bearer') return opened
     if (dpop === undefined || scheme.toLowerCase() !== 'dpop')
-      throw new WalletError('invalid_token', 'the access token is of the other type')
+      throw new WalletError(
+        'invalid_token',
+        'the access token, the scheme and the DPoP header do not match',
+      )
     const jkt = await keyOf(dpop, { url: `${baseUrl}${path}`, accessToken: token })
     if (jkt === ticket.jkt) return opened
     throw new WalletError('invalid_token', 'the access token belongs to another key')
@@ -171,7 +174,10 @@ export function createWallets(deps: WalletDeps): Wallets {
   /** @throws {WalletError} for a request that names no form that this document has. */
   async function formOf(request: CredentialRequest, document: ValidDocument['document']) {
     if (request.credential_identifier !== undefined)
-      throw new WalletError('unknown_credential_identifier', 'identifiers are not given out')
+      throw new WalletError(
+        'unknown_credential_identifier',
+        'this service issues no credential identifiers',
+      )
     const id = request.credential_configuration_id
     if (id === undefined)
       throw new WalletError('invalid_credential_request', 'name a credential configuration')
@@ -234,7 +240,8 @@ export function createWallets(deps: WalletDeps): Wallets {
         throw new WalletError('invalid_request', 'pre-authorized_code is required')
       const jkt = dpop && (await keyOf(dpop, { url: `${baseUrl}${ENDPOINTS.token}` }))
       const { ticket, digest } = (await openMade('offer', code)) ?? {}
-      if (!ticket || !digest) throw new WalletError('invalid_grant', 'the offer is unknown or over')
+      if (!ticket || !digest)
+        throw new WalletError('invalid_grant', 'the offer is unknown or has ended')
       const { publicId, category, by, txCode, uses, expiresAt } = ticket
       const sent = request.get('tx_code')
       if ((sent === undefined) !== (txCode === undefined))
@@ -262,7 +269,10 @@ export function createWallets(deps: WalletDeps): Wallets {
       const { ticket, digest } = await admit(caller, ENDPOINTS.credential)
       const { publicId, expiresAt } = ticket
       if (request.credential_response_encryption !== undefined)
-        throw new WalletError('invalid_encryption_parameters', 'answers are not encrypted')
+        throw new WalletError(
+          'invalid_encryption_parameters',
+          'encrypted answers are not supported',
+        )
       const held = await readValid(publicId)
       if (!held) return undefined
       const { document, documentHash, root } = held
@@ -272,7 +282,7 @@ export function createWallets(deps: WalletDeps): Wallets {
       if (!(await store.bind(digest, await thumbprintOf(holder), expiresAt)))
         throw new WalletError(
           'credential_request_denied',
-          'the access token was used for another key: another wallet needs another use of the offer',
+          'the access token was used with another key: redeem the offer again for another wallet',
         )
       const { keys, own } = deps
       const context = { keys, own, ...form, holder, status }

@@ -37,7 +37,7 @@ interface Log {
   readonly transactionHash: string
 }
 
-test('behavior: an auditor reads a document, its events and its account', async () => {
+test('an auditor reads a document, its events and its account', async () => {
   const { connection, registry, issuer } = await freshRegistry()
   const hash = sha256(toUtf8Bytes('a sealed document'))
   const account = (await issuer.getAddress()).toLowerCase()
@@ -215,7 +215,7 @@ describe('the list of an issuer', () => {
     describe.skipIf(!isThere)(
       isThere ? `by ${program}` : `by ${program}: skipped, it is not installed`,
       () => {
-        test('default: lists every document, and proves the list complete', async () => {
+        test('lists every document, and proves the list complete', async () => {
           const { code, output } = await list(program, anvil.url, 1)
           expect(code, output).toBe(0)
           expect(output.match(/^document /gm)).toHaveLength(30)
@@ -223,13 +223,13 @@ describe('the list of an issuer', () => {
           expect(output).not.toContain(id('of the batch'))
         })
 
-        test('behavior: lists other issuers separately', async () => {
+        test('lists other issuers separately', async () => {
           const { code, output } = await list(program, anvil.url, 2)
           expect(code, output).toBe(0)
           expect(output).toMatch(/^complete: 4 of 4 documents/m)
         })
 
-        test('behavior: a kept list suffices with a node that has pruned its events', async () => {
+        test('a stored list works with a node that has pruned its events', async () => {
           const { output } = await list(program, anvil.url, 1)
           const dir = mkdtempSync(join(tmpdir(), 'kept-'))
           const kept = join(dir, 'list')
@@ -244,13 +244,13 @@ describe('the list of an issuer', () => {
           expect(again).toEqual({ code: 0, output })
         })
 
-        test('error: notices a node that leaves out a document', async () => {
+        test('notices a node that leaves out a document', async () => {
           const { code, output } = await list(program, liarUrl, 1)
           expect(code, output).toBe(1)
           expect(output).toMatch(/^INCOMPLETE: 29 of 30 documents/m)
         })
 
-        test('error: tells an unknown issuer, and what is not final yet, from an empty list', async () => {
+        test('distinguishes an unknown issuer, documents not final yet, and an empty list', async () => {
           const unknown = await list(program, anvil.url, 999)
           expect(unknown.code, unknown.output).toBe(2)
           expect(unknown.output).toMatch(/^no issuer 999 at block \d+\n$/)
@@ -286,7 +286,7 @@ describe('the list of an issuer', () => {
           await anvil.request('anvil_mine', '0x4')
         })
 
-        test('error: tells a registry that is not final yet, and none at all', async () => {
+        test('distinguishes a registry that is not final yet from a missing one', async () => {
           const nowhere = await list(program, anvil.url, 1, String(block), me)
           expect(nowhere.code, nowhere.output).toBe(2)
           expect(nowhere.output).not.toContain('newer')

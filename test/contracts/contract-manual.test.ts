@@ -24,21 +24,21 @@ function testsOf(directory: string): Set<string> {
   return names
 }
 
-test('default: every test that the manual names exists', () => {
+test('every test that the manual names exists', () => {
   const tests = testsOf('test/contracts')
   const named = [...manual.matchAll(/`(\w+Test\.\w+)`/g)].map(([, name = '']) => name)
   expect(named.length).toBeGreaterThan(50)
   expect(named.filter((name) => !tests.has(name))).toEqual([])
 })
 
-test('default: every proof that the manual names exists', () => {
+test('every proof that the manual names exists', () => {
   const proofs = read('tools/prove/Registry.prove.sol')
   const named = [...manual.matchAll(/check_(\w+)/g)].map(([name]) => name)
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((name) => !proofs.includes(`${name}(`))).toEqual([])
 })
 
-test('default: every event is in the manual, with its topics', () => {
+test('the manual lists every event, with its topics', () => {
   const { abi } = JSON.parse(
     read('artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'),
   ) as {

@@ -149,7 +149,7 @@ describe('an ordinary chain', () => {
   afterAll(() => chain.stop())
   const roles = (key: string | undefined, ...args: string[]) => chain.run(key, 'roles', ...args)
 
-  test('error: refuses a plain admin and an impossible delay', async () => {
+  test('refuses a plain admin and an impossible delay', async () => {
     expect(await chain.run(deployerKey, 'deploy')).toMatchObject({
       code: 2,
       output: expect.stringContaining('is a plain key, not a contract'),
@@ -176,7 +176,7 @@ describe('an ordinary chain', () => {
     expect(chain.records()).toEqual([])
   })
 
-  test('behavior: deploys, adopts, checks and changes roles', async () => {
+  test('deploys, checks an existing deployment, and changes roles', async () => {
     const dry = await chain.run(deployerKey, 'deploy', ...plain)
     expect(dry).toMatchObject({
       code: 0,
@@ -412,7 +412,7 @@ describe('a wallet as the admin', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: carries out the printed call', async () => {
+  test('carries out the printed call', async () => {
     const deploy = ['--admin', wallet, '--send']
     expect(await chain.run(deployerKey, 'deploy', ...deploy)).toMatchObject({
       code: 0,
@@ -432,7 +432,7 @@ describe('a wallet as the admin', () => {
     )
   })
 
-  test('behavior: the archived input compiles to the deployed code', async () => {
+  test('the archived input compiles to the deployed code', async () => {
     const solc = createRequire(import.meta.url)('solc')
     const input = JSON.parse(readFileSync(chain.inputFile, 'utf8'))
     const { contracts } = JSON.parse(solc.compile(JSON.stringify(input)))
@@ -452,7 +452,7 @@ describe('two registries on a chain', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: keeps the record of each, and asks which one is meant', async () => {
+  test('records each registry, and asks which one is meant', async () => {
     await chain.run(deployerKey, 'deploy', ...plain, '--send')
     const first = chain.deployment()
     const longer = ['--admin-delay', String(2 * DAY), '--allow-plain-admin']
@@ -491,7 +491,7 @@ describe('a chain without the deployment proxy', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: creates the proxy first', async () => {
+  test('creates the proxy first', async () => {
     expect(Transaction.from(proxy.raw).from).toBe(proxy.sender)
     const dry = await chain.run(deployerKey, 'deploy', ...plain)
     expect(dry.output).toContain('proxy        missing here')
@@ -511,7 +511,7 @@ describe('a chain whose block.number is not the one of its logs', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: refuses an answer unlike that of ArbSys', async () => {
+  test('refuses an answer other than that of ArbSys', async () => {
     await chain.rpc('anvil_setCode', '0x0000000000000000000000000000000000000064', '0x6001')
     const { code, output } = await chain.run(deployerKey, 'deploy', ...plain)
     expect(code).not.toBe(0)
@@ -519,7 +519,7 @@ describe('a chain whose block.number is not the one of its logs', () => {
     expect(chain.records()).toEqual([])
   })
 
-  test('error: refuses a chain whose NUMBER counts other blocks', async () => {
+  test('refuses a chain whose NUMBER counts other blocks', async () => {
     const answers = (number: number, arbSys: string) => ({
       getBlockNumber: async () => 1_000,
       getCode: async () => arbSys,

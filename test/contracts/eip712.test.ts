@@ -59,13 +59,13 @@ beforeAll(async () => {
 afterAll(() => chain.connection.close())
 
 describe('the domain', () => {
-  test('default: the registry deployed the forwarder of the vectors', async () => {
+  test('the registry deployed the forwarder of the vectors', async () => {
     expect(await chain.registry.getAddress()).toBe(vectors.registry)
     expect(await forwarder.getAddress()).toBe(getAddress(vectors.forwarder))
     expect(signer.address).toBe(vectors.account)
   })
 
-  test('behavior: ERC-5267 returns the domain of the vectors', async () => {
+  test('ERC-5267 returns the domain of the vectors', async () => {
     const described = new Contract(
       await forwarder.getAddress(),
       [
@@ -85,7 +85,7 @@ describe('the domain', () => {
 
 describe('requests', () => {
   test.each(vectors.requests)(
-    'behavior: ethers makes the digest and signature of $function',
+    'ethers makes the digest and signature of $function',
     async (vector) => {
       const call = callOf(vector)
       const content = { from: signer.address, value: 0n, ...call }
@@ -95,7 +95,7 @@ describe('requests', () => {
     },
   )
 
-  test('behavior: the forwarder carries out every vector, in turn', async () => {
+  test('the forwarder carries out every vector, in turn', async () => {
     const execute = forwarder.getFunction('execute')
     const requests = vectors.requests.map((vector) => {
       const { nonce, ...call } = callOf(vector)
@@ -122,7 +122,7 @@ describe('requests', () => {
     await expect(execute.staticCall(requests[0])).rejects.toThrow()
   })
 
-  test('error: refuses an account without DELEGATE', async () => {
+  test('refuses an account without DELEGATE', async () => {
     await chain.registry.connect(chain.manager).setPermissions(1, signer.address, ISSUE | REVOKE)
     const nonce = await forwarder.getFunction('nonces')(signer.address)
     const data = chain.registry.interface.encodeFunctionData('issue', [

@@ -27,7 +27,7 @@ async function anchored(count: number): Promise<StandardMerkleTree<Leaf>> {
 
 describe('the registry and @openzeppelin/merkle-tree', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33])(
-    'behavior: agree on every leaf of %i',
+    'agree on every leaf of %i',
     async (count) => {
       const tree = await anchored(count)
       for (const [index, [hash, validUntil]] of tree.entries()) {
@@ -58,22 +58,19 @@ describe('the registry and @openzeppelin/merkle-tree', () => {
     },
   )
 
-  test.each([1_000, 4_097])(
-    'behavior: agree on leaves from all over a tree of %i',
-    async (count) => {
-      const tree = await anchored(count)
-      for (let index = 0; index < count; index += Math.ceil(count / 50)) {
-        const [hash, validUntil] = tree.at(index) as Leaf
-        const verification = await chain.registry.verificationInBatch(
-          1,
-          tree.root,
-          hash,
-          validUntil,
-          tree.getProof(index),
-        )
-        expect(verification.status).toBe(VALID)
-        expect(verification.record.validUntil).toBe(BigInt(validUntil))
-      }
-    },
-  )
+  test.each([1_000, 4_097])('agree on sampled leaves of a tree of %i', async (count) => {
+    const tree = await anchored(count)
+    for (let index = 0; index < count; index += Math.ceil(count / 50)) {
+      const [hash, validUntil] = tree.at(index) as Leaf
+      const verification = await chain.registry.verificationInBatch(
+        1,
+        tree.root,
+        hash,
+        validUntil,
+        tree.getProof(index),
+      )
+      expect(verification.status).toBe(VALID)
+      expect(verification.record.validUntil).toBe(BigInt(validUntil))
+    }
+  })
 })

@@ -127,7 +127,7 @@ function statusInBatch(hash: Hex) {
 const statusesInBatch = () => Promise.all([first, second].map(statusInBatch))
 
 describe('docreg registry roles on the local chain', () => {
-  test('error: names --registry where no deployment is recorded', {
+  test('names --registry where no deployment is recorded', {
     timeout: TIMEOUT,
   }, async () => {
     // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
@@ -140,7 +140,7 @@ describe('docreg registry roles on the local chain', () => {
     expect(stderr).toContain('name the registry with --registry')
   })
 
-  test('behavior: suspends, releases and revokes a document', {
+  test('suspends, releases and revokes a document', {
     timeout: TIMEOUT,
   }, async () => {
     expect(await statusAlone()).toBe(VALID)
@@ -156,7 +156,7 @@ describe('docreg registry roles on the local chain', () => {
     })
   })
 
-  test('behavior: suspends, releases and revokes a whole batch, and one document of it', {
+  test('suspends, releases and revokes a whole batch, and one document of it', {
     timeout: TIMEOUT,
   }, async () => {
     const { root } = batch
@@ -179,7 +179,7 @@ describe('docreg registry roles on the local chain', () => {
     expect(await statusesInBatch()).toEqual([REVOKED, REVOKED])
   })
 
-  test('behavior: revokes and releases documents of a file, skipping what is done', {
+  test('revokes and releases documents of a file, skipping those already done', {
     timeout: TIMEOUT,
   }, async () => {
     const hashes = Array.from({ length: 1_100 }, (_, i) => documentHash(`of the file ${i}`))
@@ -232,7 +232,7 @@ describe('docreg registry roles on the local chain', () => {
     for (const amount of gas) expect(amount).toBeLessThan(16_777_216)
   })
 
-  test('error: refuses a file in which a line is not a hash, before it asks the chain', {
+  test('refuses a file in which a line is not a hash, before it asks the chain', {
     timeout: TIMEOUT,
   }, async () => {
     const file = join(folder, 'broken.txt')
@@ -247,7 +247,7 @@ describe('docreg registry roles on the local chain', () => {
       })
   })
 
-  test('behavior: sets permissions, by the printed call and with --send', {
+  test('sets permissions, by the printed call and with --send', {
     timeout: TIMEOUT,
   }, async () => {
     const permissions = async () => (await view('accountOf', 1, issuer)).permissions
@@ -281,13 +281,13 @@ describe('lists of hashes', () => {
     return lengths
   }
 
-  test('default: reads hashes with commas, each once, in lower case', () => {
+  test('reads hashes with commas, each once, in lower case', () => {
     expect(readHashes(`${one},${two.toUpperCase().replace('0X', '0x')},${one}`)).toEqual([one, two])
     for (const bad of ['', ',', '0x12', `${one};${two}`]) expect(() => readHashes(bad)).toThrow()
     expect(() => readHashes('@/no/such/file')).toThrow('ENOENT')
   })
 
-  test('default: splits by the limit of the registry, and by the gas of a block', async () => {
+  test('splits by the limit of the registry, and by the gas of a block', async () => {
     const cheap = () => ({ gas: 1n })
     expect(await partsOf(cheap)).toEqual([10])
     expect(await partsOf(cheap, { length: 4 })).toEqual([4, 4, 2])
@@ -299,7 +299,7 @@ describe('lists of hashes', () => {
     ])
   })
 
-  test('behavior: splits what runs out of gas, and ends at what the registry refuses', async () => {
+  test('splits what runs out of gas, and stops at what the registry refuses', async () => {
     const failure = 'out of gas'
     const runsOut = (part: readonly string[]) =>
       part.length > 5 ? { failure, isReverted: false } : { gas: 1n }

@@ -22,7 +22,7 @@ function ownCache(): string {
 }
 
 // Beside the other tests, which wait more than they compute: alone it would keep a core idle.
-test('default: the tests in Solidity pass', async () => {
+test('the tests in Solidity pass', async () => {
   const child = spawn('hardhat', ['test', 'solidity'], {
     cwd: root,
     // biome-ignore lint/style/noProcessEnv: where the programs are, and one setting more.

@@ -86,7 +86,7 @@ function compiled(): Layout {
   return output.contracts['Layout.sol'].Layout.storageLayout
 }
 
-test('default: the compiler lays the struct out as documented', () => {
+test('the compiler lays the struct out as documented', () => {
   const { storage, types } = compiled()
   expect(types[storage[0]?.type ?? '']?.label).toBe('struct DocumentRegistry.Storage')
   for (const [name, rows] of Object.entries(documented)) {
@@ -102,7 +102,7 @@ test('default: the compiler lays the struct out as documented', () => {
   }
 })
 
-test('default: the struct stands at the ERC-7201 position of document-registry.storage', async () => {
+test('the struct stands at the ERC-7201 position of document-registry.storage', async () => {
   const preimage = AbiCoder.defaultAbiCoder().encode(
     ['uint256'],
     [BigInt(id('document-registry.storage')) - 1n],

@@ -29,7 +29,7 @@ function isSent(path: string): boolean {
 }
 
 describe('Dockerfile', () => {
-  test('default: the build sees every file of the image, and every script that it runs', () => {
+  test('the build sees every file of the image, and every script that it runs', () => {
     const scripts = [...dockerfile.matchAll(/node (scripts\/\S+)/g)].map(([, path = '']) => path)
     expect(scripts).toHaveLength(3)
     const needed = [
@@ -42,7 +42,7 @@ describe('Dockerfile', () => {
     expect(needed.filter((path) => !isSent(path))).toEqual([])
   })
 
-  test('behavior: the build sees no secrets, no data, and nothing that was installed', () => {
+  test('the build sees no secrets, no data, and no installed files', () => {
     for (const path of ['gateway.env', 'keys/password'])
       expect(isSent(`${FOLDER}/${path}`), path).toBe(false)
     for (const path of [
@@ -55,12 +55,12 @@ describe('Dockerfile', () => {
       expect(isSent(path), path).toBe(false)
   })
 
-  test('behavior: each pattern of the ignore file is of something that exists', () => {
+  test('each pattern of the ignore file matches something', () => {
     for (const line of patterns.slice(1))
       expect(globSync(line.replace('!', ''), { cwd: ROOT }), line).not.toEqual([])
   })
 
-  test('behavior: the image has every file that its modules open by a relative path', () => {
+  test('the image has every file that its modules open by a relative path', () => {
     const own = inImage.filter((path) => /^(?!node_modules).*\.m?[jt]s$/.test(path))
     const opened = own.flatMap((path) =>
       [...read(path).matchAll(/(?<!\b(?:from|import) |import\()'(\.\.?\/[^'\n]+\.\w+)'/g)].map(
@@ -77,7 +77,7 @@ describe('Dockerfile', () => {
     expect(missing.toSorted()).toEqual(absent.toSorted())
   })
 
-  test('behavior: the base has the Node that is pinned here', () => {
+  test('the base image has the pinned Node', () => {
     expect(dockerfile).toContain(`\nARG BASE=node:${manifest.devDependencies.node}-`)
   })
 })
@@ -112,7 +112,7 @@ describe.each([
   const ours = all(compose).filter(isOurs)
   const mounts = all(compose).flatMap(({ volumes }) => volumes.map((one) => one.split(':')))
 
-  test('default: each gateway has a root that it cannot write, and no privileges', () => {
+  test('each gateway has a read-only root and no privileges', () => {
     expect(ours).toHaveLength(gateways)
     for (const gateway of ours)
       expect(gateway).toMatchObject({
@@ -124,7 +124,7 @@ describe.each([
       })
   })
 
-  test('default: every path, volume and service that it names exists', () => {
+  test('every path, volume and service in it exists', () => {
     const sources = mounts.map(([source = '']) => source)
     const files = sources.filter((source) => source.startsWith('.') && source !== './keys')
     for (const path of files) expect(existsSync(join(ROOT, FOLDER, path)), path).toBe(true)
@@ -139,7 +139,7 @@ describe.each([
         expect(compose.services).toHaveProperty(service)
   })
 
-  test('default: the gateway understands its settings, and keeps data in its volumes alone', () => {
+  test('the gateway accepts its settings, and keeps data only in its volumes', () => {
     const example = read('deployments/gateway.env.example').matchAll(/^(\w+)=(.*)$/gm)
     const secret = { ISSUER_SECRET: `0x${'ab'.repeat(32)}` }
     const built = [...dockerfile.matchAll(/^ +(?:ENV )?(\w+)=(\S+)/gm)]
@@ -164,12 +164,12 @@ describe.each([
     }
   })
 
-  test('behavior: gateways share no folder of data', () => {
+  test('gateways share no data folder', () => {
     const data = ours.map(({ volumes }) => volumes.find((one) => one.endsWith(':/data')))
     expect(new Set(data).size).toBe(gateways)
   })
 
-  test('behavior: the versions of others are pinned, and the same in both files', () => {
+  test('pins the versions of other images, the same in both files', () => {
     const images = [...new Set(all(compose).map(({ image }) => image))].filter(
       (image) => image !== 'document-registry',
     )
@@ -181,7 +181,7 @@ describe.each([
     }
   })
 
-  test('behavior: the documents set what it needs', () => {
+  test('the documentation sets what it needs', () => {
     for (const [, variable = ''] of read(`${FOLDER}/${name}`).matchAll(/\$\{(\w+):\?/g))
       expect(read(doc)).toContain(`${variable}=`)
   })

@@ -92,7 +92,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
     return gateway
   }
 
-  test('default: has what the gateway reads, and nothing of the machine or of its tools', () => {
+  test('has the files that the gateway reads, and none of the build machine', () => {
     const app = join(image.root, 'app')
     // biome-ignore lint/suspicious/noConsole: the documents state it.
     console.info(`base ${image.size.base}, image ${image.size.whole}`)
@@ -105,7 +105,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
       expect(existsSync(join(image.root, path)), path).toBe(false)
   })
 
-  test('behavior: runs as a user without rights, on files that it cannot change', async () => {
+  test('runs as a user without rights, on files that it cannot change', async () => {
     const gateway = await started(settings)
     const script = 'id -u; grep -E "^(CapEff|NoNewPrivs)" /proc/self/status; touch /app/x /x'
     const { stdout, stderr } = await gateway.exec(['sh', '-c', script])
@@ -122,7 +122,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
   test.each([
     { name: 'PostgreSQL', subject: '1', database: {} },
     { name: 'SQLite', subject: '2', database: { DATABASE_URL: '', DATA_DIR: '/data/sqlite' } },
-  ])('default: keeps with $name what it promised before a kill', async ({ subject, database }) => {
+  ])('keeps the promises of $name after a kill', async ({ subject, database }) => {
     const env = { ...settings, ...database }
     let gateway = await started(env)
     const scopes = ['issue', 'read', 'erase'].flatMap((scope) => ['--scope', `documents:${scope}`])
@@ -181,7 +181,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
     expect((await gateway.ended).code).toBe(0)
   })
 
-  test('error: start without RPC_URL says that the image has no local chain', async () => {
+  test('start without RPC_URL says that the image has no local chain', async () => {
     const { code, stderr } = await start([], {}).ended
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('RPC_URL') })
     expect(stderr).not.toMatch(/^\s+at /m)

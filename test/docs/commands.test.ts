@@ -37,7 +37,7 @@ const blocks = manuals.flatMap(({ path, blocks }) =>
 const blocksOf = ({ page, has }: { page: string; has: string }) =>
   blocks.filter(({ path, code }) => path === page && code.includes(has))
 
-test('default: every example is run, or listed with the reason why not', () => {
+test('every example is run, or listed with the reason why not', () => {
   const listed = [...RUN, ...NOT_RUN]
   for (const example of listed) expect(blocksOf(example), example.has).toHaveLength(1)
   const found = new Set(listed.flatMap(blocksOf))
@@ -45,13 +45,13 @@ test('default: every example is run, or listed with the reason why not', () => {
   expect(found.size).toBe(listed.length)
 })
 
-test('behavior: npx docreg is for a checkout alone: elsewhere it is not ours', () => {
+test('npx docreg is ours only in a checkout', () => {
   const [first] = blocksOf({ page: 'docs/registrar.md', has: 'docreg demo' })
   const used = blocks.filter(({ code }) => /npx docreg (?!registry)/.test(code))
   expect(used).toEqual([first])
 })
 
-test('default: docreg and docreg-gateway know every command of the manuals', () => {
+test('the manuals use only commands of docreg and docreg-gateway', () => {
   const all = pages().flatMap(({ path, blocks }) =>
     blocks.flatMap(({ code }) => {
       const lines = code.replaceAll('\\\n', ' ').replace(/ #.*/g, '')

@@ -236,7 +236,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
   let publicId: string
 
   test(
-    'default: deploys, registers an issuer, and issues a document behind a TLS proxy',
+    'deploys, registers an issuer, and issues a document behind a TLS proxy',
     async () => {
       env.gateway = addressIn(await run('cast wallet new keys gateway'))
       await node.fund(env.gateway)
@@ -282,7 +282,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
   )
 
   test(
-    'behavior: keeps the document over an upgrade and a new secret',
+    'keeps the document over an upgrade and a new secret',
     async () => {
       const key = env.API_KEY
       await run('backups/before-upgrade')
@@ -296,7 +296,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
   )
 
   test(
-    'behavior: repairs the theft of the key, and not what the thief issued',
+    'repairs the theft of the key, but not what the thief issued',
     async () => {
       const key = env.API_KEY ?? ''
       const watch = launch('--follow')
@@ -354,7 +354,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
     TIMEOUT,
   )
 
-  test('default: has run every command of the page', () => {
+  test('has run every command of the page', () => {
     const ran = new Set(done.map(codeOf))
     expect(blocks.filter(({ code }) => !ran.has(code)).map(({ at }) => at)).toEqual([])
   })
@@ -375,17 +375,14 @@ test('the table of costs is what the command prints', () => {
   }
 })
 
-test.for(['', '-watch'])(
-  'default: systemd accepts the unit document-registry%s',
-  (name, context) => {
-    const unit = join(root, `deployments/systemd/document-registry${name}.service`)
-    if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
-      if (process.env.CI === 'true') throw new Error('systemd-analyze is missing')
-      return context.skip('systemd-analyze is missing')
-    }
-    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
-    // Findings in the file begin with its path; that the program is not installed does not.
-    const findings = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit))
-    expect(findings).toEqual([])
-  },
-)
+test.for(['', '-watch'])('systemd accepts the unit document-registry%s', (name, context) => {
+  const unit = join(root, `deployments/systemd/document-registry${name}.service`)
+  if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
+    if (process.env.CI === 'true') throw new Error('systemd-analyze is missing')
+    return context.skip('systemd-analyze is missing')
+  }
+  const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  // Findings in the file begin with its path; that the program is not installed does not.
+  const findings = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit))
+  expect(findings).toEqual([])
+})

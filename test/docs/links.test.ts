@@ -22,13 +22,13 @@ function linksOf({ path, prose }: Page): Link[] {
 
 const links = all.flatMap(linksOf)
 
-test('default: every internal link leads to a file', () => {
+test('every internal link leads to a file', () => {
   expect(links.length).toBeGreaterThan(80)
   const broken = links.filter(({ path }) => !existsSync(join(root, path)))
   expect(broken.map(({ from }) => from)).toEqual([])
 })
 
-test('default: every anchor in a link is a heading of that page', () => {
+test('every anchor in a link is a heading of its page', () => {
   const anchored = links.filter(({ anchor }) => anchor !== undefined)
   expect(anchored.length).toBeGreaterThan(50)
   const broken = anchored.filter(({ path, anchor = '' }) => {
@@ -38,7 +38,7 @@ test('default: every anchor in a link is a heading of that page', () => {
   expect(broken.map(({ from }) => from)).toEqual([])
 })
 
-test('default: every page of docs/ is in the index of the README', () => {
+test('the index of the README has every page of docs/', () => {
   const indexed = links.filter(({ from }) => from.startsWith('README.md:')).map(({ path }) => path)
   const manuals = all.map(({ path }) => path).filter((path) => path.startsWith('docs/'))
   expect(manuals.filter((path) => !indexed.includes(path))).toEqual([])

@@ -37,7 +37,7 @@ function namedIn(title: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+)\/`/g)].map(([, name = '']) => name))
 }
 
-test('default: the map of CONTRIBUTING.md names every folder, and no other', () => {
+test('the map of CONTRIBUTING.md lists exactly the folders', () => {
   const map = readPage('CONTRIBUTING.md').blocks.find(
     ({ headings }) => headings.at(-1) === 'Where things are',
   )
@@ -45,11 +45,11 @@ test('default: the map of CONTRIBUTING.md names every folder, and no other', () 
   expect(mapped(map?.code ?? '').toSorted()).toEqual(all.toSorted())
 })
 
-test('default: the table of parts names every folder, and no other', () => {
+test('the table of parts lists exactly the folders', () => {
   expect(namedIn('part').toSorted()).toEqual(parts.toSorted())
 })
 
-test('default: the table of rooms names every folder of the gateway, and no other', () => {
+test('the table of rooms lists exactly the folders of the gateway', () => {
   const rooms = ['gateway', 'packages/anchoring'].flatMap(foldersIn)
   expect(namedIn('room').toSorted()).toEqual(rooms.toSorted())
 })

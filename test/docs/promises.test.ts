@@ -29,7 +29,7 @@ const run = [...filesOf('first'), ...filesOf('rest')]
 describe.each(['SECURITY.md', 'docs/promise.md', 'docs/contract.md', 'docs/privacy.md'])(
   '%s',
   (page) => {
-    test('names tests and folders that exist, and that a tier runs', () => {
+    test('names tests and folders that exist, in a tier that runs', () => {
       const paths = testsIn(read(page)).map((path) => path.replace(/-$/, ''))
       const lost = paths.filter((path) => {
         if (path.endsWith('.test.ts')) return !run.includes(path)

@@ -7,7 +7,7 @@ import { readPage, root } from './markdown.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-test('default: the receiver of the manual accepts a signed event, and acts on it once', async () => {
+test('the receiver of the manual accepts a signed event, and processes it once', async () => {
   const { blocks } = readPage('docs/integrate.md')
   const code = blocks.find(
     ({ language, code }) => language === 'js' && code.includes('webhook.verify'),

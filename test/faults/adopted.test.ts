@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => world?.close())
 
-test('behavior: a gateway guards a document when it has only acknowledged the repeat', async () => {
+test('a gateway protects a document for which it only answered a repeat', async () => {
   const { client, gateway, dataDir } = world
   const wish = await client.issue({ idempotencyKey: 'moved-on' })
   await gateway.kill()

@@ -23,9 +23,7 @@ const binary = await gethBinary()
 /** The seconds of load before the fork and after it. */
 const [BEFORE, AFTER] = [4, 4]
 
-test('behavior: issues through a fork that makes new state several times as dear', async ({
-  skip,
-}) => {
+test('issues after a fork that makes new state several times as expensive', async ({ skip }) => {
   const path = binary ?? skip()
   const options: string[] = []
   const world = await startGethWorld(path, {}, {}, options)
@@ -70,9 +68,7 @@ async function startAmsterdam(path: string): Promise<GethNode> {
   return geth
 }
 
-test('error: docreg says that these prices do not create the deployment proxy', async ({
-  skip,
-}) => {
+test('docreg says that these prices prevent the deployment proxy', async ({ skip }) => {
   const geth = await startAmsterdam(binary ?? skip())
   const key = randomKey()
   const { address } = new Wallet(key)
@@ -89,7 +85,7 @@ test('error: docreg says that these prices do not create the deployment proxy', 
   expect(code).toBe(2)
 })
 
-test('behavior: with these prices, lists that are mostly on the chain mislead nobody', async ({
+test('with these prices, lists that are mostly on the chain give no wrong estimate', async ({
   skip,
 }) => {
   const geth = await startAmsterdam(binary ?? skip())

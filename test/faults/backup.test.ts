@@ -94,7 +94,7 @@ function storedIn(dataDir: string): Hex[] {
   }
 }
 
-test('behavior: a backup of a service that issues restores everything that was acknowledged', async () => {
+test('a backup of an issuing gateway restores every acknowledged document', async () => {
   const dataDir = join(folder.dir, 'live')
   const backup = join(folder.dir, 'backup')
   const { client } = await startService(dataDir)
@@ -125,7 +125,7 @@ test('behavior: a backup of a service that issues restores everything that was a
   expect(promisesOf(next)).toHaveLength(1)
 })
 
-test('behavior: what was erased after the backup does not come back with it', async () => {
+test('a restore does not bring back what was erased after the backup', async () => {
   const dataDir = join(folder.dir, 'live')
   const backup = join(folder.dir, 'backup')
   const { client, gateway } = await startService(dataDir)
@@ -162,7 +162,7 @@ test('behavior: what was erased after the backup does not come back with it', as
   await expect.poll(() => files().some((file) => file.includes(sealed))).toBe(false)
 })
 
-test('behavior: a backup older than the chain is repaired from another source, and names the lost documents', async () => {
+test('repairs a backup older than the chain from another source, and names lost documents', async () => {
   const world = await startAnvilWorld({ FINALITY_DEPTH: '4' })
   const backup = join(folder.dir, 'backup')
   const restored = join(folder.dir, 'restored')
@@ -225,7 +225,7 @@ test('behavior: a backup older than the chain is repaired from another source, a
   }
 })
 
-test('behavior: a backup is restored with a new account, when the key of the old one is lost', async () => {
+test('restores a backup with a new account when the old key is lost', async () => {
   const world = await startAnvilWorld({}, { gateways: 2 })
   const [gateway, other] = world.gateways as [GatewayProcess, GatewayProcess]
   const { request } = world.chain
@@ -272,7 +272,7 @@ test('behavior: a backup is restored with a new account, when the key of the old
   }
 })
 
-test('error: refuses a changed backup, one of another issuer secret, and a folder that is not empty', async () => {
+test('refuses a changed backup, one of another issuer secret, and a folder that is not empty', async () => {
   const dataDir = join(folder.dir, 'live')
   const backup = join(folder.dir, 'backup')
   const { client, gateway } = await startService(dataDir)

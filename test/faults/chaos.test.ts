@@ -16,7 +16,7 @@ test.each([
     kills: 2,
   },
 ])(
-  'behavior: kills of $of, under load and with a faulty node, lose nothing',
+  'kills of $of, under load and with a faulty node, lose nothing',
   async ({ of: _, documents, kills, ...world }) => {
     const seed = freshSeed()
     // Blocks become final soon, so that rows leave the outbox during the run.

@@ -21,7 +21,7 @@ test.each([
   ['back an hour', -HOUR],
   ['forward a year', 365 * 24 * HOUR],
   ['back to where it was', 0],
-])("behavior: survives a jump of the gateway's clock %s", async (_, milliseconds) => {
+])("survives a jump of the gateway's clock %s", async (_, milliseconds) => {
   const { client, gateway } = world
   const issued = [client.issue(), client.issue({ respondAsync: true })]
   await gateway.tell({ order: 'clock', milliseconds })
@@ -30,7 +30,7 @@ test.each([
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test("behavior: survives a jump of the chain's clock forward a day", async () => {
+test("survives a jump of the chain's clock forward a day", async () => {
   const { chain, client } = world
   await chain.request('evm_increaseTime', 86_400)
   await Promise.all([client.issue(), client.issue({ respondAsync: true })])
@@ -41,7 +41,7 @@ test("behavior: survives a jump of the chain's clock forward a day", async () =>
 /** A gateway looks for old events once a minute. */
 const LOOK_MS = 70_000
 
-test('behavior: a clock 31 days ahead deletes no event, and no delivery', async () => {
+test('a clock 31 days ahead deletes no event and no delivery', async () => {
   const { client, gateway } = world
   const receiver = await startWebhookReceiver()
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }

@@ -73,7 +73,7 @@ async function startService(dataDir: string): Promise<Service> {
   return service
 }
 
-test('behavior: started copies of its data folder do not disturb a service that issues', async () => {
+test('copies of its data folder do not disturb a gateway that issues', async () => {
   const seed = freshSeed()
   const random = seededRandom(seed)
   let working = true

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const REFUSED = { kind: 'refused', status: 503, code: 'store_unavailable' }
 
-test('behavior: refuses to issue on a disk that turns read-only, and goes on once it is writable', async () => {
+test('refuses to issue on a disk that turns read-only, and continues once it is writable', async () => {
   const { client, gateway } = world
   const before = await client.issue()
   disk.turnReadOnly()
@@ -39,7 +39,7 @@ test('behavior: refuses to issue on a disk that turns read-only, and goes on onc
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: ends the process when a flush fails, and the next start has every acknowledged document', async () => {
+test('ends the process when a flush fails; the next start has every acknowledged document', async () => {
   const { client, gateway } = world
   for (let i = 0; i < 5; i++) await client.issue()
   disk.runOut()

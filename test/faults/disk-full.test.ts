@@ -19,7 +19,7 @@ afterEach(async () => {
   disk?.remove()
 })
 
-test('behavior: survives a full disk, and goes on once there is room', async () => {
+test('survives a full disk, and continues once there is space', async () => {
   const { client, gateway } = world
   await client.issue()
   fill()
@@ -39,7 +39,7 @@ test('behavior: survives a full disk, and goes on once there is room', async () 
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: survives a disk that fills while a transaction is in flight', async () => {
+test('survives a disk that fills while a transaction is in flight', async () => {
   const { chain, client, gateway } = world
   await chain.request('evm_setAutomine', false)
   await client.issue({ respondAsync: true })

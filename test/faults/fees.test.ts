@@ -11,7 +11,7 @@ afterEach(() => world.close())
 
 const GWEI = 10n ** 9n
 
-test('behavior: at the cap of the hour, issuing answers fee_too_high, also after a restart', async () => {
+test('answers fee_too_high at the hourly cap, also after a restart', async () => {
   world = await startAnvilWorld({ MAX_HOURLY_FEE_ETHER: '0.0005' })
   const {
     chain,
@@ -57,7 +57,7 @@ test('behavior: at the cap of the hour, issuing answers fee_too_high, also after
   for (const number of judged.notValid) expect(waiting).toContain(number)
 })
 
-test('behavior: a base fee over the cap stops issuing until it falls', async () => {
+test('a base fee over the cap stops issuing until it falls', async () => {
   world = await startAnvilWorld({
     MAX_TRANSACTION_FEE_ETHER: '0.001',
     WAIT_SECONDS: '2',
@@ -76,7 +76,7 @@ test('behavior: a base fee over the cap stops issuing until it falls', async () 
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: splits a plan that exceeds the cap of every node until they accept it', async () => {
+test('splits a send that exceeds the cap of every node until they accept it', async () => {
   world = await startAnvilWorld({
     MAX_TRANSACTION_FEE_ETHER: 'off',
     MAX_HOURLY_FEE_ETHER: 'off',

@@ -26,7 +26,7 @@ afterAll(() => world.close())
 /** Blocks; Anvil's finalized block is twice as far behind the head. */
 const FINALITY = 50
 
-test('a look costs two calls however many documents wait', async () => {
+test('checks the chain with two calls however many documents wait', async () => {
   await Promise.all(Array.from({ length: 300 }, () => world.client.issue()))
   await looks(1)
   const calls = await looks(2)
@@ -36,7 +36,7 @@ test('a look costs two calls however many documents wait', async () => {
   expect(calls).toHaveLength(2 * 2)
 })
 
-test('does not resend documents that a reorg moved to another block', async () => {
+test('does not resend documents that a reorg puts into another block', async () => {
   await world.chain.request('anvil_mine', '0x4')
   const raws = await broadcastsDuring(() => world.client.issue())
   world.chain.rewrites++
@@ -54,7 +54,7 @@ test('sends become final, also after a restart', async () => {
   await becomeFinal()
 })
 
-test('keeps a final document when it is repeated at a node that lags and then fails', async () => {
+test('keeps a final document that is repeated at a node that is behind and then fails', async () => {
   const { client, proxy } = world
   const before = await head()
   const wish = await client.issue({ idempotencyKey: 'behind' })
@@ -75,7 +75,7 @@ test('keeps a final document when it is repeated at a node that lags and then fa
   })
 })
 
-test('a repeat restores a payload that the store has lost', async () => {
+test('a repeat restores a lost payload', async () => {
   const wish = await world.client.issue({ idempotencyKey: 'lost' })
   await becomeFinal()
   const [publicId = ''] = promisesOf(wish)

@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => world?.close())
 
-test('behavior: trusts the records after a downtime longer than nodes keep receipts and logs', async () => {
+test('trusts its records after a downtime longer than nodes keep receipts and logs', async () => {
   const { chain, client, gateway, proxy } = world
   const known = await client.issue()
   await client.revoke(known)
@@ -52,7 +52,7 @@ test.each([
   { change: 'suspend', opposite: 'release', status: 'valid', again: 'suspended' },
   { change: 'release', opposite: 'suspend', status: 'suspended', again: 'valid' },
 ] as const)(
-  'behavior: does not $change again after a downtime in which another account did the opposite',
+  'does not $change again after a downtime in which another account undid it',
   async ({ change, opposite, status, again }) => {
     const { chain, client, gateway, gateways, proxy } = world
     const [publicId = ''] = promisesOf(await client.issue())

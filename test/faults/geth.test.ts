@@ -7,9 +7,7 @@ import { startGethWorld } from './support/geth-world.ts'
 // Builds geth before the clock runs: the first build takes minutes.
 const binary = await gethBinary()
 
-test('behavior: loses nothing when killed at random under load with a real geth', async ({
-  skip,
-}) => {
+test('loses nothing when killed at random under load with a real geth', async ({ skip }) => {
   const path = binary ?? skip()
   const world = await startGethWorld(path)
   onTestFinished(world.close)

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-test('behavior: recovers from a reorg that takes the transaction and those before it', async () => {
+test('recovers from a reorg of the transaction and those before it', async () => {
   const { client, proxy } = world
   for (let i = 0; i < 3; i++) await client.issue()
   onceBroadcast(() => reorg(world, 3))
@@ -21,7 +21,7 @@ test('behavior: recovers from a reorg that takes the transaction and those befor
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: recovers from a killed node that lost the transaction and those before it', async () => {
+test('recovers when a killed node lost the transaction and those before it', async () => {
   const { chain, client, proxy } = world
   await chain.save()
   for (let i = 0; i < 3; i++) await client.issue()
@@ -32,7 +32,7 @@ test('behavior: recovers from a killed node that lost the transaction and those 
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: replaces a transaction when the base fee rises above its offer', async () => {
+test('replaces a transaction when the base fee rises above its maximum', async () => {
   const { chain, client } = world
   await chain.request('evm_setAutomine', false)
   await client.issue({ respondAsync: true })
@@ -44,7 +44,7 @@ test('behavior: replaces a transaction when the base fee rises above its offer',
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: recovers when the clock goes back an hour and the node forgets its pool', async () => {
+test('recovers when the clock goes back an hour and the node loses its pool', async () => {
   const { chain, client, gateway } = world
   await chain.request('evm_setAutomine', false)
   await client.issue({ respondAsync: true })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('behavior: loses nothing when killed before each call to the node', async () => {
+test('loses nothing when killed before each call to the node', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(n, 'before')
     await work()
@@ -24,7 +24,7 @@ test('behavior: loses nothing when killed before each call to the node', async (
   expect(steps).toBeGreaterThan(4)
 })
 
-test('behavior: loses nothing when killed after each broadcast, before the answer', async () => {
+test('loses nothing when killed after each broadcast, before the answer', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(n, 'after', 'eth_sendRawTransaction')
     await work()
@@ -33,7 +33,7 @@ test('behavior: loses nothing when killed after each broadcast, before the answe
 })
 
 test.each(['before', 'after'] as const)(
-  'behavior: loses nothing when killed %s each commit to its disk',
+  'loses nothing when killed %s each commit to its disk',
   async (side) => {
     const steps = await eachStep(async (count) => {
       await world.gateway.tell({ order: 'kill_at_commit', count, side })
@@ -43,7 +43,7 @@ test.each(['before', 'after'] as const)(
   },
 )
 
-test('behavior: loses nothing when killed again at each call of its recovery', async () => {
+test('loses nothing when killed again at each call of its recovery', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(1, 'before', 'eth_sendRawTransaction')
     await work()

@@ -32,7 +32,7 @@ async function start(): Promise<{ world: World; still: FaultProxy }> {
   return { world, still }
 }
 
-test('behavior: issues documents while the preferred node stands still', async () => {
+test('issues documents while the preferred node is stuck', async () => {
   const { world, still } = await start()
   const { chain, client } = world
   const height = async () => Number(await chain.request<string>('eth_blockNumber'))

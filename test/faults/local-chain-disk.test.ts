@@ -8,7 +8,7 @@ import { required, smallDisk } from './support/machine.ts'
 
 const MEGABYTES = 8
 
-test('behavior: the local chain refuses writes while its disk is full, answers reads, and heals when there is room', async ({
+test('the local chain refuses writes while its disk is full, answers reads, and recovers', async ({
   skip,
 }) => {
   const disk = required(smallDisk(MEGABYTES)) ?? skip()

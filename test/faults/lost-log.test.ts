@@ -66,7 +66,7 @@ async function expectClosed(): Promise<void> {
   expect(stdout).toContain('lacks writes that were on the disk')
 }
 
-test('after its log was lost, a gateway verifies, and issues once that is accepted', async () => {
+test('after its log was lost, a gateway verifies, and issues once the loss is accepted', async () => {
   const { publicId: kept } = (await issue('kept')).body.data
   await gateway.stop()
   await gateway.start()
@@ -95,7 +95,7 @@ test('after its log was lost, a gateway verifies, and issues once that is accept
   expect((await issue('later')).status).toBe(201)
 }, 120_000)
 
-test('fsck lets it issue again when nothing that matters was lost', async () => {
+test('fsck permits issuing when nothing important was lost', async () => {
   const { publicId } = (await issue('kept')).body.data
   await gateway.stop()
   // A start and its looks at the disk write as well.

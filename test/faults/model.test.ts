@@ -184,7 +184,7 @@ async function run(sequence: Iterable<Command>): Promise<void> {
   }
 }
 
-test('behavior: survives any sequence of requests, verdicts, kills, faults and reorgs', async () => {
+test('survives any sequence of requests, verdicts, kills, faults and reorgs', async () => {
   await fc.assert(fc.asyncProperty(commands, run), {
     seed: freshSeed() | 0,
     numRuns: 3,

@@ -33,7 +33,7 @@ const faults: [string, Fault][] = [
   ]),
 ]
 
-test.each(faults)('behavior: survives a node that %s', async (_, fault) => {
+test.each(faults)('survives a node that %s', async (_, fault) => {
   const random = seededRandom(seed)
   world.proxy.fault = () => (random.next() < 0.3 ? fault : undefined)
   await issueSome()
@@ -43,14 +43,14 @@ test.each(faults)('behavior: survives a node that %s', async (_, fault) => {
   expect(await world.judge(), `seed ${seed}`).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: survives all of these faults at once', async () => {
+test('survives all of these faults at once', async () => {
   world.proxy.fault = randomFaults(seededRandom(seed), 0.3)
   for (let round = 0; round < 5; round++) await issueSome()
   await world.settle()
   expect(await world.judge(), `seed ${seed}`).toMatchObject(NOTHING_WRONG)
 })
 
-test("behavior: works with geth's pool rules when a block takes longer than a rebroadcast", async () => {
+test("works with geth's pool rules when a block takes longer than a rebroadcast", async () => {
   const { chain, client, proxy } = world
   const rules = gethPoolRules(proxy.direct)
   let refusals = 0
@@ -72,7 +72,7 @@ test("behavior: works with geth's pool rules when a block takes longer than a re
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: recovers when somebody else uses the nonce first', async () => {
+test('recovers when another program uses the nonce first', async () => {
   const {
     chain,
     client,

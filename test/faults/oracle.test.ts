@@ -24,14 +24,14 @@ async function startBusyGateway(outages: number) {
   return { client, requests: () => requests }
 }
 
-test('behavior: an outage says nothing about a payload or a verdict', async () => {
+test('an outage is no evidence about a payload or a verdict', async () => {
   const { client } = await startBusyGateway(2)
   expect(Buffer.from((await client.block('cid')) ?? []).toString()).toBe(BYTES)
   const verdicts = await startBusyGateway(2)
   expect(await verdicts.client.verdict('id')).toMatchObject({ valid: true, asOf: 7 })
 })
 
-test('behavior: a payload that no gateway has is missing at once', async () => {
+test('reports a payload that no gateway has as missing at once', async () => {
   const { client, requests } = await startBusyGateway(0)
   expect(await client.block('missing')).toBeUndefined()
   expect(requests()).toBe(1)

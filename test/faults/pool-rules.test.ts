@@ -49,7 +49,7 @@ async function send(fee: bigint, tip: bigint): Promise<string> {
   return error?.message ?? 'taken'
 }
 
-test('behavior: refuses a known transaction, a replacement under ten per cent more, and a low nonce', async () => {
+test('the node refuses a known transaction, a replacement under 10 % more, and a low nonce', async () => {
   await anvil.request('anvil_setBalance', wallet.address, '0x56bc75e2d63100000')
   expect(await send(10_000_000_000n, 1_000_000_000n)).toBe('taken')
   expect(await send(10_000_000_000n, 1_000_000_000n)).toBe('already known')

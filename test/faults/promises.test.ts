@@ -16,7 +16,7 @@ afterEach(() => world.close())
 
 const idempotencyKey = 'the-same-again'
 
-test('behavior: keeps a promise (202) whose repeat is refused', async () => {
+test('keeps a promise (202) whose repeat is refused', async () => {
   const { chain, client } = world
   await chain.request('evm_setAutomine', false)
   await client.issue({ respondAsync: true }) // Its transaction is in flight.
@@ -33,7 +33,7 @@ test('behavior: keeps a promise (202) whose repeat is refused', async () => {
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: keeps an acknowledged document that a reorg dropped and whose repeat is refused', async () => {
+test('keeps an acknowledged document that a reorg dropped and whose repeat is refused', async () => {
   const { client } = world
   const wish = await client.issue({ idempotencyKey })
   expect(wish.told).toMatchObject([{ kind: 'issued', status: 201 }])
@@ -44,7 +44,7 @@ test('behavior: keeps an acknowledged document that a reorg dropped and whose re
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: keeps a promise to many equal requests while the node fails now and then', async () => {
+test('keeps the promise of many equal requests while the node fails at times', async () => {
   const { client } = world
   for (let round = 0; round < 10; round++) {
     refuseEstimates(3)
@@ -60,7 +60,7 @@ test('behavior: keeps a promise to many equal requests while the node fails now 
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: keeps an anchored document that a lagging node does not show while the next transaction is refused', async () => {
+test('keeps an anchored document that a node behind does not show while the next send fails', async () => {
   const { client, proxy } = world
   let sent = false
   proxy.answered = ({ method }) => {
@@ -78,7 +78,7 @@ test('behavior: keeps an anchored document that a lagging node does not show whi
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: answers 202 when a reorg drops the document of a request that waits for finality', async () => {
+test('answers 202 when a reorg drops the document of a request that waits for finality', async () => {
   const { client, proxy } = world
   let seen = 0
   proxy.answered = async (call) => {
@@ -97,7 +97,7 @@ test('behavior: answers 202 when a reorg drops the document of a request that wa
 })
 
 test.each(['finalized', undefined] as const)(
-  'behavior: answers 202 when the node that it reads for the answer is behind (wait: %s)',
+  'answers 202 when the node that it reads for the answer is behind (wait: %s)',
   async (wait) => {
     const { client, proxy } = world
     proxy.fault = (call) =>

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test.each([1, 2, 3, 4, 5])('behavior: issues again after a reorg of depth %i', async (depth) => {
+test.each([1, 2, 3, 4, 5])('issues again after a reorg of depth %i', async (depth) => {
   const wishes = await oneBlockEach(depth)
   holdBroadcasts()
   await reorg(world, depth)
@@ -23,7 +23,7 @@ test.each([1, 2, 3, 4, 5])('behavior: issues again after a reorg of depth %i', a
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: issues again when it was killed before it noticed the reorg', async () => {
+test('issues again when it was killed before it noticed the reorg', async () => {
   await oneBlockEach(3)
   await world.gateway.kill()
   await reorg(world, 3)
@@ -31,7 +31,7 @@ test('behavior: issues again when it was killed before it noticed the reorg', as
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: issues again what a killed node had not saved', async () => {
+test('issues again what a killed node had not saved', async () => {
   await world.chain.save()
   const wishes = await oneBlockEach(5)
   holdBroadcasts()
@@ -41,7 +41,7 @@ test('behavior: issues again what a killed node had not saved', async () => {
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: issues again what was lost when node and gateway were killed together', async () => {
+test('issues again what was lost when node and gateway were killed together', async () => {
   await world.chain.save()
   await oneBlockEach(5)
   await world.gateway.kill()

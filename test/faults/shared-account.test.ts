@@ -55,7 +55,7 @@ async function load({ issue }: Client, until: () => boolean): Promise<void> {
 }
 
 test.runIf(process.platform === 'linux')(
-  'error: a second gateway on the same machine does not start until the first is killed',
+  'a second gateway on the same machine does not start until the first is killed',
   async () => {
     const { OWN_NETWORK: _, ...settings } = world.env
     const [one, two] = [await second(settings), await second(settings)]
@@ -69,7 +69,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('error: a second gateway elsewhere does not start while the first issues', async () => {
+test('a second gateway elsewhere does not start while the first issues', async () => {
   // The pool is empty most of the time: keep sending until the second gateway has seen a
   // transaction.
   await world.chain.request('evm_setAutomine', false)
@@ -92,7 +92,7 @@ test('error: a second gateway elsewhere does not start while the first issues', 
   await gateway.start()
 })
 
-test('behavior: a gateway waits for the transactions that a lost one left in the pool', async () => {
+test('a gateway waits for the transactions that another one left in the pool', async () => {
   await world.chain.request('evm_setAutomine', false)
   const lost = await world.client.issue({ respondAsync: true })
   await expect.poll(() => nonce('pending')).not.toBe(await nonce('latest'))
@@ -112,7 +112,7 @@ test('behavior: a gateway waits for the transactions that a lost one left in the
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: two running gateways lose and double nothing, and report each other', async () => {
+test('two running gateways on one account neither lose nor double, and report each other', async () => {
   const gateway = await second()
   await gateway.start()
   const both = [world.gateway, gateway]

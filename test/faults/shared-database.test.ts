@@ -35,20 +35,20 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
     expect(events).toEqual(expect.arrayContaining(hashes))
   }
 
-  test('default: every gateway issues, with or without an account', async () => {
+  test('every gateway issues, with or without an account', async () => {
     const issued = await issueMany('all', 12)
     expect(issued.length).toBe(12)
     await assertIssuedOnce(issued)
   })
 
-  test('behavior: a repeat gets the same answer from each gateway', async () => {
+  test('a repeat gets the same answer from each gateway', async () => {
     const answers = await Promise.all(shared.gateways.map((one) => issueAt(one, 'repeated')))
     const [first] = answers
     expect(first).toBeDefined()
     expect(answers).toEqual([first, first, first])
   })
 
-  test('behavior: when one is killed under load, the others continue with its account', async () => {
+  test('the others continue with the account of a gateway that is killed under load', async () => {
     const [doomed] = shared.gateways
     const before = (await shared.issuedEvents()).length
     const load = issueMany('kill', 60)
@@ -60,7 +60,7 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
     await assertIssuedOnce(issued)
   })
 
-  test('behavior: when gateways are killed in a run, the others go on, and no row is doubled', async () => {
+  test('the others finish a run when gateways are killed, and issue each row once', async () => {
     const rows = Array.from({ length: 900 }, (_, i) => ({
       subjectName: 'Ada',
       subjectId: `${i}`,
@@ -88,7 +88,7 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
     expect(new Set(events).size).toBe(events.length)
   })
 
-  test('behavior: one that is stopped for longer than its lease does no harm', async () => {
+  test('a gateway that pauses for longer than its lease does no harm', async () => {
     const [, doomed] = shared.gateways
     const before = (await shared.issuedEvents()).length
     const load = issueMany('stop', 60)
@@ -100,7 +100,7 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
     await assertIssuedOnce(issued)
   })
 
-  test('behavior: goes on after an outage of the database; until then, nothing is promised', async () => {
+  test('continues after an outage of the database, and promises nothing during it', async () => {
     const [any] = shared.gateways
     if (any === undefined) throw new Error('no gateway')
     await shared.postgres.shutDown()

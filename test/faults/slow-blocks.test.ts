@@ -5,7 +5,7 @@ import { startAnvilWorld } from './support/world.ts'
 
 // A small run of slow-blocks.ts, which has blocks of 12 seconds.
 
-test('behavior: answers requests with the next block when blocks come every 3 seconds', async () => {
+test('answers requests with the next block when blocks come every 3 seconds', async () => {
   const world = await startAnvilWorld({ WAIT_SECONDS: '6' })
   onTestFinished(world.close)
   await mineEvery(world.chain, 3)

@@ -41,7 +41,7 @@ async function post(path: string, fields: object, idempotencyKey: string) {
   return { status: response.status, body: (await response.json()) as any }
 }
 
-test('behavior: a repeat at a gateway that has not superseded itself is the same successor', async () => {
+test('a repeat at a gateway that did not supersede gives the same successor', async () => {
   const old = (await post('', ADA, 'issue')).body.data
   const path = `/${old.publicId}/supersede`
   const { status, body } = await post(path, CORRECTED, 'correct')

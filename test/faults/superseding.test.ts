@@ -18,7 +18,7 @@ afterEach(() => world.close())
 
 type Data = { publicId: string; documentHash: Hex; status: string; supersedes?: Hex }
 
-test('behavior: revokes after a restart, if it was killed before the successor was in a block', async () => {
+test('revokes after a restart when killed before the successor was in a block', async () => {
   const old = await issue()
   await world.chain.request('evm_setAutomine', false)
   const { status, data } = await supersede(old, 'key')
@@ -32,7 +32,7 @@ test('behavior: revokes after a restart, if it was killed before the successor w
   expect(await listed()).toEqual({ [old.documentHash]: 'superseded', [data.documentHash]: 'valid' })
 })
 
-test('behavior: keeps both changes after a reorg that dropped them', async () => {
+test('keeps both changes after a reorg that dropped them', async () => {
   await world.chain.request('anvil_mine', '0x5')
   const old = await issue()
   await world.chain.request('anvil_mine', '0x5')
@@ -47,7 +47,7 @@ test('behavior: keeps both changes after a reorg that dropped them', async () =>
 })
 
 test.each(['before', 'after'] as const)(
-  'behavior: does both or neither when killed %s each commit to its disk',
+  'does both or neither when killed %s each commit to its disk',
   async (side) => {
     // Two runs cover all.
     let count = randomStep(2)

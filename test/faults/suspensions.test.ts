@@ -25,7 +25,7 @@ const PATIENCE = 120_000
 type Action = 'suspend' | 'release' | 'revoke'
 type Issued = { publicId: string; documentHash: Hex; registry: RegistryId }
 
-test('behavior: suspends again after a reorg dropped the suspension', async () => {
+test('suspends again after a reorg dropped the suspension', async () => {
   const { publicId } = await issue()
   await mineSome()
   expect(await change('suspend', publicId)).toBe(200)
@@ -33,7 +33,7 @@ test('behavior: suspends again after a reorg dropped the suspension', async () =
   await becomes(publicId, 'suspended')
 })
 
-test('behavior: the document ends up released after a reorg dropped suspension and release', async () => {
+test('a document stays released after a reorg dropped suspension and release', async () => {
   const { publicId } = await issue()
   await mineSome()
   expect(await change('suspend', publicId)).toBe(200)
@@ -43,7 +43,7 @@ test('behavior: the document ends up released after a reorg dropped suspension a
   await becomes(publicId, 'valid')
 })
 
-test('behavior: releases again after a reorg dropped only the release', async () => {
+test('releases again after a reorg dropped only the release', async () => {
   const { publicId } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
   await mineSome()
@@ -52,7 +52,7 @@ test('behavior: releases again after a reorg dropped only the release', async ()
   await becomes(publicId, 'valid')
 })
 
-test('behavior: repeats all three after a reorg dropped issue, suspension and revocation', async () => {
+test('repeats all three after a reorg dropped issue, suspension and revocation', async () => {
   await mineSome()
   const { publicId } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
@@ -61,7 +61,7 @@ test('behavior: repeats all three after a reorg dropped issue, suspension and re
   await becomes(publicId, 'revoked')
 })
 
-test('behavior: does not suspend again what somebody else released before the suspension was final', async () => {
+test('does not suspend again what another account released before finality', async () => {
   const { publicId, documentHash, registry } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
   await transact(provider(), registry, world.issuerKeys[0], 'release', [1, documentHash])
@@ -76,7 +76,7 @@ test('behavior: does not suspend again what somebody else released before the su
 })
 
 test.each(['before', 'after'] as const)(
-  'behavior: the last answer holds when the gateway is killed %s each commit',
+  'the last answer holds when the gateway is killed %s each commit',
   async (side) => {
     const { publicId } = await issue()
     // Two runs cover all.

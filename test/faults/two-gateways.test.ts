@@ -81,7 +81,7 @@ async function issuedEvents(): Promise<Hex[]> {
   return (logs as { topics: Hex[] }[]).map(({ topics }) => topics[1] as Hex)
 }
 
-test('behavior: the same request at both yields one document', async () => {
+test('the same request at both gateways issues one document', async () => {
   const [one, two] = gateways
   const both = await Promise.all([issue(one, 'shared'), issue(two, 'shared')])
   expect(both[0]?.publicId).toBeDefined()
@@ -90,7 +90,7 @@ test('behavior: the same request at both yields one document', async () => {
     await expect.poll(() => statusOf(gateway, both[0]?.publicId ?? '')).toBe('valid')
 })
 
-test('behavior: when one is killed under load, its clients continue at the other', async () => {
+test('when one is killed under load, its clients continue at the other', async () => {
   const [doomed, other] = gateways
   const before = new Set(await issuedEvents())
   const answered = new Map<string, Issued>()

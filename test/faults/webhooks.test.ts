@@ -45,7 +45,7 @@ async function eventsOf(): Promise<{ id: string; type: string }[]> {
 
 const placeOf = ({ id }: Received) => parseEventId(id)?.number ?? 0
 
-test('behavior: delivers each event, once by id and in order for each document, across kills', async () => {
+test('delivers each event by id, once, in order for each document, across kills', async () => {
   const random = seededRandom(freshSeed())
   const created = await call('webhooks', {
     method: 'POST',

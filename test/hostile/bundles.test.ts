@@ -103,20 +103,20 @@ const better: Record<string, string[]> = {
   'never issued': ['valid', 'expired', 'revoked', 'tampered', 'distrusted'],
 }
 
-describe.each(names)('a bundle of a document %s', (name) => {
+describe.each(names)('a bundle of a document that is %s', (name) => {
   const holds = async (input: unknown) => {
     const status = await judge(name, input)
     expect(better[name]).not.toContain(status)
   }
 
-  test('default: says so, as text, as bytes and parsed', async () => {
+  test('gives that verdict as text, as bytes and parsed', async () => {
     const bundle = bundleOf(name)
     const text = JSON.stringify(bundle)
     for (const input of [bundle, text, Buffer.from(text)])
       expect(await judge(name, input)).toBe(statuses[name])
   })
 
-  test('behavior: ends in a verdict with anything in any place', async () => {
+  test('ends in a verdict with any value in any position', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(bundleOf(name)), async (value) => {
         await holds(value)
@@ -126,7 +126,7 @@ describe.each(names)('a bundle of a document %s', (name) => {
     )
   })
 
-  test('behavior: ends in a verdict with bytes changed', async () => {
+  test('ends in a verdict with bytes changed', async () => {
     const bytes = Buffer.from(JSON.stringify(bundleOf(name)))
     await fc.assert(
       fc.asyncProperty(mangled(bytes), async (changed) => {
@@ -137,7 +137,7 @@ describe.each(names)('a bundle of a document %s', (name) => {
     )
   })
 
-  test('behavior: ends in a verdict with well-formed nodes, slots and headers changed', async () => {
+  test('ends in a verdict with well-formed nodes, slots and headers changed', async () => {
     const bundle = bundleOf(name)
     const bytesOf = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
     const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
@@ -182,7 +182,7 @@ describe.each(names)('a bundle of a document %s', (name) => {
 })
 
 describe('anything that is not a bundle', () => {
-  test('behavior: is refused as text and parsed', async () => {
+  test('is refused as text and parsed', async () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, async (value) => {
         for (const input of [value, JSON.stringify(value)])
@@ -212,7 +212,7 @@ describe('anything that is not a bundle', () => {
       'a sealed document of megabytes',
       () => ({ ...bundleOf('in force'), sealed: '.'.repeat(SIZE) }),
     ],
-  ])('behavior: %s ends in time', async (_, input) => {
+  ])('%s ends in time', async (_, input) => {
     const value = input()
     const start = performance.now()
     const status = await judge('in force', value)

@@ -60,7 +60,7 @@ const ofText: [string, (text: string) => unknown][] = [
 ]
 
 describe('text', () => {
-  test.each(ofText)('behavior: %s is read or refused', (_, decode) => {
+  test.each(ofText)('%s is read or refused', (_, decode) => {
     fc.assert(
       fc.property(text, (one) => refuses(() => decode(one))),
       RUNS,
@@ -79,7 +79,7 @@ const ofBytes: [string, (bytes: Uint8Array) => unknown][] = [
 ]
 
 describe('bytes', () => {
-  test.each(ofBytes)('behavior: %s are read or refused', (_, decode) => {
+  test.each(ofBytes)('%s are read or refused', (_, decode) => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -100,7 +100,7 @@ describe('bytes', () => {
     ),
   })).item
 
-  test('behavior: RLP with bytes changed is read or refused', () => {
+  test('RLP with bytes changed is read or refused', () => {
     fc.assert(
       fc.property(
         item.chain((one) => mangled(encodeRlp(one))),
@@ -110,7 +110,7 @@ describe('bytes', () => {
     )
   })
 
-  test('behavior: headers and accounts of any items are read or refused', () => {
+  test('headers and accounts of any items are read or refused', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 10, maxLength: 20 }), (items) =>
         refuses(() => decodeHeader(toHex(encodeRlp(items)))),
@@ -123,7 +123,7 @@ describe('bytes', () => {
 describe('tries', () => {
   const bytesOf = (hex: string) => fromHex(hex as Hex)
 
-  test('behavior: a proof with nodes changed, left out or repeated is read or refused', () => {
+  test('a proof with nodes changed, left out or repeated is read or refused', () => {
     const cases = tries.cases.filter(({ proof }) => proof.length > 0)
     const changed = fc.constantFrom(...cases).chain(({ root, key, proof }) =>
       fc.record({
@@ -162,14 +162,14 @@ const ofValues: [string, (value: unknown) => unknown][] = [
 ]
 
 describe('parsed values', () => {
-  test.each(ofValues)('behavior: %s are read or refused', (_, decode) => {
+  test.each(ofValues)('%s are read or refused', (_, decode) => {
     fc.assert(
       fc.property(jsonValue, (value) => refuses(() => decode(value))),
       RUNS,
     )
   })
 
-  test('behavior: fields of a document with anything in any place are read or refused', () => {
+  test('reads or refuses fields of a document with any value in any position', () => {
     const good = {
       subjectName: 'Ada Lovelace',
       subjectId: '1',
@@ -184,7 +184,7 @@ describe('parsed values', () => {
     )
   })
 
-  test('behavior: every bad field is named, bounded and well-formed', () => {
+  test('every bad field is named, bounded and well-formed', () => {
     const metadata = fc.dictionary(fc.string({ unit: 'binary', maxLength: 100 }), jsonValue)
     fc.assert(
       fc.property(metadata, (value) => {

@@ -52,11 +52,11 @@ async function judge(
   }
 }
 
-test('default: the unchanged one is valid', async () => {
+test('an unchanged credential is valid', async () => {
   expect(await judge(good)).toMatchObject({ valid: true })
 })
 
-test('error: no changed bytes are valid', async () => {
+test('changed bytes are never valid', async () => {
   await fc.assert(
     fc.asyncProperty(mangled(Buffer.from(good)), async (bytes) => {
       fc.pre(Buffer.compare(bytes, Buffer.from(good)) !== 0)
@@ -66,7 +66,7 @@ test('error: no changed bytes are valid', async () => {
   )
 })
 
-test('error: no JSON that the issuer or the holder may have signed makes it fail', async () => {
+test('no JSON that issuer or holder may sign makes it throw', async () => {
   await fc.assert(
     fc.asyncProperty(jsonValue, jsonValue, async (header, payload) => {
       const jws = signJws(header as object, payload as object, 'issuer')
@@ -79,7 +79,7 @@ test('error: no JSON that the issuer or the holder may have signed makes it fail
   )
 })
 
-test('error: no keys of a domain make it fail', async () => {
+test('no keys of a domain make it throw', async () => {
   const did = didWithKeys({ registry, issuerId: 1 })
   await fc.assert(
     fc.asyncProperty(jsonValue, jsonValue, async (publicKeyJwk, assertionMethod) => {
@@ -93,7 +93,7 @@ test('error: no keys of a domain make it fail', async () => {
   )
 })
 
-test('error: a credential of the greatest length is refused or judged soon', async () => {
+test('judges or refuses a credential of maximum length quickly', async () => {
   const [jwt = ''] = good.split('~')
   const begun = performance.now()
   for (const text of ['~'.repeat(524_288), `${jwt}~${'A'.repeat(400_000)}~`, 'ey'.repeat(262_144)])

@@ -77,7 +77,7 @@ const goodSealed = async () => (await seal(DOCUMENT, KEYS)).bytes
 const opening = (header: string | Uint8Array) => jweOf(header, pad(toCanonical(DOCUMENT)))
 
 describe('sealed bytes', () => {
-  test('default: are valid or revoked when unchanged', async () => {
+  test('are valid or revoked when unchanged', async () => {
     const sealed = await goodSealed()
     expect(await judge(sealed)).toMatchObject({
       status: 'valid',
@@ -89,7 +89,7 @@ describe('sealed bytes', () => {
     await endsInVerdicts(sealed)
   })
 
-  test('behavior: any bytes end in a verdict', async () => {
+  test('any bytes end in a verdict', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
       fc.string({ unit: fc.constantFrom(...'.....AQgw_-=019xyz \u0080') }).map(utf8),
@@ -97,7 +97,7 @@ describe('sealed bytes', () => {
     await fc.assert(fc.asyncProperty(bytes, endsInVerdicts), { numRuns: 250 })
   })
 
-  test('behavior: changed bytes end in a verdict and are never valid', async () => {
+  test('changed bytes end in a verdict and are never valid', async () => {
     const sealed = await goodSealed()
     await fc.assert(
       fc.asyncProperty(mangled(sealed), async (bytes) => {
@@ -110,12 +110,12 @@ describe('sealed bytes', () => {
 })
 
 describe('headers of a JWE that opens', () => {
-  test('behavior: a kid of any length ends in a verdict', async () => {
+  test('a kid of any length ends in a verdict', async () => {
     for (let length = 0; length < 50; length++)
       await endsInVerdicts(opening(JSON.stringify({ ...HEADER, kid: 'A'.repeat(length) })))
   })
 
-  test('behavior: anything in any place ends in a verdict', async () => {
+  test('any value in any position ends in a verdict', async () => {
     const header = fc.oneof(
       mutated(HEADER).map((value) => JSON.stringify(value) ?? ''),
       jsonValue.map((value) => JSON.stringify(value)),
@@ -127,7 +127,7 @@ describe('headers of a JWE that opens', () => {
     )
   })
 
-  test('behavior: bytes changed end in a verdict', async () => {
+  test('bytes changed end in a verdict', async () => {
     await fc.assert(
       fc.asyncProperty(mangled(utf8(JSON.stringify(HEADER))), (bytes) =>
         endsInVerdicts(opening(bytes)),
@@ -148,7 +148,7 @@ describe('documents sealed under the right key', () => {
     }
   }
 
-  test('behavior: anything in any place of a document ends in a verdict', async () => {
+  test('any value in any position of a document ends in a verdict', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(DOCUMENT), async (value) =>
         endsInVerdicts(await sealAs(textOf(value))),
@@ -157,7 +157,7 @@ describe('documents sealed under the right key', () => {
     )
   })
 
-  test('behavior: any metadata ends in a verdict', async () => {
+  test('any metadata ends in a verdict', async () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, async (metadata) =>
         endsInVerdicts(await sealAs(textOf({ ...DOCUMENT, metadata }))),
@@ -166,7 +166,7 @@ describe('documents sealed under the right key', () => {
     )
   })
 
-  test('behavior: any JSON, any bytes and any padding end in a verdict', async () => {
+  test('any JSON, any bytes and any padding end in a verdict', async () => {
     const plaintext = fc.oneof(
       jsonValue.map((value) => pad(textOf(value))),
       fc.uint8Array({ maxLength: 600 }),
@@ -179,7 +179,7 @@ describe('documents sealed under the right key', () => {
   })
 })
 
-describe('sealed bytes as large as a source may give', () => {
+describe('sealed bytes of the maximum size', () => {
   const MIB = 1024 * 1024
   const nested = (open: string, close: string, size: number) => {
     const count = Math.floor(size / (open.length + close.length))
@@ -232,7 +232,7 @@ describe('sealed bytes as large as a source may give', () => {
           pad(toCanonical({ ...DOCUMENT, subjectName: 'a'.repeat(7e5) })),
         ),
     ],
-  ])('behavior: %s end in a verdict in time', async (_, make) => {
+  ])('%s end in a verdict in time', async (_, make) => {
     const sealed = make()
     const start = performance.now()
     await endsInVerdicts(sealed)
@@ -247,7 +247,7 @@ describe('a program that cannot decrypt', () => {
     vi.unstubAllGlobals()
   })
 
-  test('behavior: still reports what the chain says', async () => {
+  test('still reports the state on the chain', async () => {
     const sealed = await goodSealed()
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
@@ -269,7 +269,7 @@ describe('a program that cannot decrypt', () => {
   })
 })
 
-test('behavior: decoding is the inverse of encoding, for any salt', () => {
+test('decoding is the inverse of encoding, for any salt', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       expect(decodeBase64url(encodeBase64url(bytes))).toEqual(bytes)
@@ -303,7 +303,7 @@ describe('batch blocks', () => {
     })
   }
 
-  test('default: an unchanged block leads to the registry, and only its own document is valid', async () => {
+  test('an unchanged block leads to the registry, and only its own document is valid', async () => {
     const documentHash = toHex(sha256(await goodSealed()))
     const proof = new Uint8Array(64)
     const good = encodeBatchBlock({ ...BLOCK, documentHash, proof })
@@ -313,7 +313,7 @@ describe('batch blocks', () => {
     expect(checks).not.toContainEqual(expect.objectContaining({ check: 'content' }))
   })
 
-  test('behavior: anything in place of a block ends in a verdict', async () => {
+  test('any bytes instead of a block end in a verdict', async () => {
     const text = new TextDecoder().decode(GOOD)
     const bytes = fc.oneof(
       mangled(GOOD),

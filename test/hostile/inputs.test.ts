@@ -51,7 +51,7 @@ const typed = fc.oneof(
 )
 
 describe('a publicId', () => {
-  test('behavior: any text or value is read or refused without a request to anybody', async () => {
+  test('reads or refuses any text or value without a request', async () => {
     let asked = 0
     const ask = async () => {
       asked++
@@ -82,7 +82,7 @@ describe('a publicId', () => {
 })
 
 describe('a verify link', () => {
-  test('behavior: any text is read or refused, on the page', async () => {
+  test('any text is read or refused, on the page', async () => {
     await fc.assert(
       fc.asyncProperty(typed, async (text) => {
         await parseSubject(text).catch((error: unknown) =>
@@ -98,7 +98,7 @@ describe('a proof file on the page', () => {
   const text = JSON.stringify(bundle)
   const read = async (bytes: Uint8Array) => parseFile(textOfFile(bytes))
 
-  test('default: is read', async () => {
+  test('is read', async () => {
     expect(await read(Buffer.from(text))).toMatchObject({ publicId })
   })
 
@@ -106,7 +106,7 @@ describe('a proof file on the page', () => {
     ['with a byte order mark', Buffer.from(`\ufeff${text}`)],
     ['in UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
     ['with a byte that is not UTF-8 in it', Buffer.concat([Buffer.from(text), Buffer.of(0xff)])],
-  ])('error: refuses one %s', async (_, bytes) => {
+  ])('refuses one %s', async (_, bytes) => {
     await expect(read(bytes)).rejects.toThrow(PageInputError)
   })
 })
@@ -114,7 +114,7 @@ describe('a proof file on the page', () => {
 const isTold = (error: unknown) => error instanceof InputError || error instanceof FormatError
 
 describe('arguments of docreg', () => {
-  test('behavior: any argument is read or refused', async () => {
+  test('any argument is read or refused', async () => {
     await fc.assert(
       fc.asyncProperty(
         typed.filter((text) => text !== '-'),
@@ -148,7 +148,7 @@ describe('arguments of docreg', () => {
     ['a picture with bytes changed', mangled(photo), 5],
   ]
 
-  test.each(contents)('behavior: a file of %s is read or refused', async (_, content, numRuns) => {
+  test.each(contents)('a file of %s is read or refused', async (_, content, numRuns) => {
     await fc.assert(
       fc.asyncProperty(content, async (bytes) => {
         writeFileSync(file, bytes)

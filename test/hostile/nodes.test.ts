@@ -69,7 +69,7 @@ async function endsInVerdicts(node: Eip1193Provider): Promise<void> {
 const answer = (members: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })
 
 describe('the answer itself', () => {
-  test('default: an honest node leads to valid, with event and finality', async () => {
+  test('an honest node leads to valid, with event and finality', async () => {
     const { status, blockchainProof } = await judge(reader(nodeWith(GOOD)))
     expect(status).toBe('valid')
     expect(blockchainProof).toMatchObject({
@@ -78,7 +78,7 @@ describe('the answer itself', () => {
     })
   })
 
-  test('behavior: any text ends in a verdict', async () => {
+  test('any text ends in a verdict', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       jsonValue.map((value) => JSON.stringify(value)),
@@ -92,7 +92,7 @@ describe('the answer itself', () => {
     )
   })
 
-  test('behavior: any result and any error, together or alone, end in a verdict', async () => {
+  test('any result and any error, together or alone, end in a verdict', async () => {
     const members = fc.record({ result: jsonValue, error: jsonValue }, { requiredKeys: [] })
     await fc.assert(
       fc.asyncProperty(members, (one) => endsInVerdicts(memoryNode(() => answer(one)))),
@@ -114,7 +114,7 @@ describe('the answer itself', () => {
     ['an error and a result', { result: '0x1', error: ERROR }],
     ['neither', {}],
     ['error null alone', { error: null }],
-  ])('error: refuses %s, as no answer', async (_, members) => {
+  ])('refuses %s as an answer', async (_, members) => {
     const node = memoryNode(() => answer(members))
     await expect(node.request({ method: 'x' })).rejects.toMatchObject({
       code: 'rpc_malformed',
@@ -125,7 +125,7 @@ describe('the answer itself', () => {
   })
 
   test.each(['null', '[]', '"x"', '7', 'true', '', '\ufeff{"result":"0x1"}'])(
-    'error: refuses %j as an answer',
+    'refuses %j as an answer',
     async (text) => {
       const node = memoryNode(() => text)
       await expect(node.request({ method: 'x' })).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('the answer itself', () => {
     },
   )
 
-  test('behavior: an error, also beside a result of null, is the error of the node', async () => {
+  test('an error, also beside a result of null, is the error of the node', async () => {
     for (const members of [{ error: ERROR }, { result: null, error: ERROR }]) {
       const node = memoryNode(() => answer(members))
       const error = await node.request({ method: 'x' }).catch((e) => e)
@@ -160,7 +160,7 @@ const ALL: Record<string, unknown> = {
 }
 
 describe('results', () => {
-  test.each(methods)('behavior: any result of %s ends in a verdict', async (method) => {
+  test.each(methods)('any result of %s ends in a verdict', async (method) => {
     const good = ALL[method]
     const result = fc.oneof(
       jsonValue,
@@ -174,7 +174,7 @@ describe('results', () => {
     )
   })
 
-  test('behavior: a changed answer to verificationOf counts only for what it then reports', async () => {
+  test('a changed answer to verificationOf counts only for what it then reports', async () => {
     const good = Buffer.from(String(GOOD.eth_call).slice(2), 'hex')
     await fc.assert(
       fc.asyncProperty(mangled(good), async (bytes) => {
@@ -188,7 +188,7 @@ describe('results', () => {
     )
   })
 
-  test('behavior: a block with a genuine header and anything else ends in a verdict', async () => {
+  test('a block with a genuine header and anything else ends in a verdict', async () => {
     const header = fc.oneof(mutated(block), fc.constantFrom(...stateProofs.blocks))
     await fc.assert(
       fc.asyncProperty(header, (one) =>
@@ -229,14 +229,14 @@ describe('the event', () => {
     return checks.at(-1)?.code
   }
 
-  test('behavior: agrees, also with an EIP-55 checksum in its address', async () => {
+  test('agrees, also with an EIP-55 checksum in its address', async () => {
     expect(await eventOf([log])).toBe('agrees')
     const address = String(log.address).toUpperCase().replace('0X', '0x')
     expect(await eventOf([{ ...log, address }])).toBe('agrees')
     expect(await eventOf([])).toBe('missing')
   })
 
-  test.each(NOT_QUANTITIES)('error: refuses a logIndex of %j', async (logIndex) => {
+  test.each(NOT_QUANTITIES)('refuses a logIndex of %j', async (logIndex) => {
     expect(await eventOf([{ ...log, logIndex }])).toBe('contradicts')
   })
 
@@ -251,20 +251,17 @@ describe('the event', () => {
     ['upper-case data', { ...log, data: String(log.data).toUpperCase() }],
     ['topics that are an object', { ...log, topics: { 0: '0x' } }],
     ['a topic of null', { ...log, topics: [...(log.topics as []), null] }],
-  ])('error: does not agree: %s', async (_, one) => {
+  ])('does not agree: %s', async (_, one) => {
     expect(await eventOf([one])).toBe('contradicts')
   })
 
-  test.each([null, false, {}, '', { length: 0 }])(
-    'error: refuses %j as a list of logs',
-    async (logs) => {
-      expect(await eventOf(logs)).toBe('unreachable')
-    },
-  )
+  test.each([null, false, {}, '', { length: 0 }])('refuses %j as a list of logs', async (logs) => {
+    expect(await eventOf(logs)).toBe('unreachable')
+  })
 })
 
 describe('finality', () => {
-  test.each(NOT_QUANTITIES)('error: is unknown when a block has the number %j', async (number) => {
+  test.each(NOT_QUANTITIES)('is unknown when a block has the number %j', async (number) => {
     const node = nodeWith({ ...GOOD, eth_getBlockByNumber: { number } })
     await expect(reader(node).finalityOf(10)).rejects.toMatchObject({
       code: 'rpc_unreachable',
@@ -299,7 +296,7 @@ describe('answers as large as are read', () => {
       'nodes of a proof',
       () => result('eth_getProof', { ...PROOF, accountProof: Array(1e6).fill('') }),
     ],
-  ])('behavior: %s end in a verdict in time', async (_, results) => {
+  ])('%s end in a verdict in time', async (_, results) => {
     const node = nodeWith(results())
     const start = performance.now()
     await judge(reader(node))
@@ -336,7 +333,7 @@ describe('over HTTP', () => {
       ]),
     ],
     ['UTF-16', Buffer.from(good, 'utf16le')],
-  ])('error: refuses an answer in %s, in the library and in the gateway', async (_, bytes) => {
+  ])('refuses an answer in %s, in the library and in the gateway', async (_, bytes) => {
     const library = createFetchProvider(server.url)
     body = Buffer.from(good)
     expect([await ask(library), await ask(pool)]).toEqual(['0x1', '0x1'])
@@ -363,7 +360,7 @@ describe('a gateway', () => {
   })
   afterAll(() => server.close())
 
-  test('behavior: any status, headers and body end in a verdict', async () => {
+  test('any status, headers and body end in a verdict', async () => {
     const header = fc.constantFrom<[string, string]>(
       ['content-type', 'text/html'],
       ['content-encoding', 'gzip'],
@@ -393,7 +390,7 @@ describe('a gateway', () => {
     )
   })
 
-  test('behavior: a source that throws or returns no bytes is unreachable', async () => {
+  test('a source that throws or returns no bytes is unreachable', async () => {
     const sources = [
       {
         get() {

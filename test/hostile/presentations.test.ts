@@ -98,13 +98,13 @@ function isAccepted(
 describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
   const holds = async (input: unknown) => isAccepted(await online(input), input, shown[name])
 
-  test('default: its presentation is valid as text, as bytes and parsed', async () => {
+  test('its presentation is valid as text, as bytes and parsed', async () => {
     const text = JSON.stringify(shown[name])
     for (const input of [shown[name], text, Buffer.from(text)])
       expect(await holds(input)).toBe(true)
   })
 
-  test('behavior: 1,000 presentations with bytes changed show nothing else', async () => {
+  test('1,000 presentations with bytes changed show nothing else', async () => {
     const bytes = Buffer.from(JSON.stringify(shown[name]))
     await fc.assert(
       fc.asyncProperty(mangled(bytes), async (changed) => {
@@ -115,7 +115,7 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
     )
   })
 
-  test('behavior: 1,000 with anything in any place show nothing else', async () => {
+  test('1,000 with any value in any position show nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(shown[name]), async (value) => {
         await holds(value)
@@ -125,7 +125,7 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
     )
   })
 
-  test('behavior: 1,000 combined from several presentations show nothing else', async () => {
+  test('1,000 combined from several presentations show nothing else', async () => {
     const all = await Promise.all(names.map((one) => present(held[one])))
     const byHash = new Map(all.map((one) => [one.documentHash, one]))
     const from = <K extends keyof Presentation>(member: K) =>
@@ -149,14 +149,14 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
     )
   })
 
-  test('behavior: a holder can show less of it', async () => {
+  test('a holder can show less of it', async () => {
     for (const text of shown[name].disclosures) {
       const disclosures = shown[name].disclosures.filter((one) => one !== text)
       expect(await holds({ ...shown[name], disclosures })).toBe(true)
     }
   })
 
-  test('behavior: refuses any other path to a batch', async () => {
+  test('refuses any other path to a batch', async () => {
     const { batch } = shown['in a batch']
     if (!batch) throw new Error('not in a batch')
     for (let at = 0; at < batch.proof.length; at++) {
@@ -168,7 +168,7 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
   })
 })
 
-test('behavior: none of 1,000 changes makes a revoked document valid', async () => {
+test('none of 1,000 changes makes a revoked document valid', async () => {
   const original = shown.revoked
   expect((await online(original))?.status).toBe('revoked')
   const bytes = Buffer.from(JSON.stringify(original))
@@ -180,7 +180,7 @@ test('behavior: none of 1,000 changes makes a revoked document valid', async () 
   )
 })
 
-test('behavior: any JSON is refused, as text and parsed', async () => {
+test('any JSON is refused, as text and parsed', async () => {
   await fc.assert(
     fc.asyncProperty(jsonValue, async (value) => {
       for (const input of [value, JSON.stringify(value)])
@@ -201,7 +201,7 @@ const huge: [string, (good: Presentation) => unknown][] = [
   ['a long sealed document', (p) => ({ ...p, sealed: '.'.repeat(SIZE) })],
   ['a long path', (p) => ({ ...p, batch: { ...p.batch, proof: 'A'.repeat(SIZE) } })],
 ]
-test.each(huge)('behavior: %s ends in time', async (_, make) => {
+test.each(huge)('%s ends in time', async (_, make) => {
   const input = make(shown['in a batch'])
   const start = performance.now()
   expect((await online(input))?.valid).not.toBe(true)
@@ -238,13 +238,13 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
     )
   const holds = async (input: unknown) => isAccepted(await offline(input), input, proven)
 
-  test('default: is valid offline', async () => {
+  test('is valid offline', async () => {
     expect(await holds(JSON.stringify(proven))).toBe(true)
     const verdict = await offline(proven)
     expect(verdict?.disclosed).toEqual({ subjectName: 'Ada Lovelace' })
   })
 
-  test('behavior: 1,000 changes show nothing else', async () => {
+  test('1,000 changes show nothing else', async () => {
     const bytes = Buffer.from(JSON.stringify(proven))
     await fc.assert(
       fc.asyncProperty(fc.oneof(mutated(proven), mangled(bytes)), async (changed) => {
@@ -254,7 +254,7 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
     )
   })
 
-  test('error: is unverifiable without trust in its block', async () => {
+  test('is unverifiable without trust in its block', async () => {
     const options = { registry: REGISTRY, trustedBlocks: [] }
     const verdict = await verifyPresentationProof(proven, options)
     expect(verdict.status).toBe('unverifiable')

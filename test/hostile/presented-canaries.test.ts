@@ -103,10 +103,10 @@ function textsOf(presentation: Presentation, link: string): string {
   ].join('\n')
 }
 
-describe('canaries', () => {
+describe('leaks in presentations', () => {
   const seed = freshSeed()
 
-  test('default: the search finds chosen values and a leaked key', async () => {
+  test('the search finds planted values and a leaked key', async () => {
     const random = seededRandom(seed)
     const salt = randomBytes(16)
     const held = await hold(randomDocument(random), { salt }, registry)
@@ -128,7 +128,7 @@ describe('canaries', () => {
     }
   })
 
-  test(`behavior: ${DOCUMENTS} presentations hold nothing but the choice (seed ${seed})`, async () => {
+  test(`${DOCUMENTS} presentations hold only the chosen fields (seed ${seed})`, async () => {
     const random = seededRandom(seed)
     let secrets = 0
     for (let i = 0; i < DOCUMENTS; i++) {

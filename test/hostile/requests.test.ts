@@ -75,17 +75,14 @@ describe('requests made from the schemas', () => {
     })
   }
 
-  test.each(operations)(
-    'behavior: $name answers as described',
-    async ({ method, path, operation }) => {
-      await fc.assert(
-        fc.asyncProperty(requestsFor(path, operation), async ({ path: target, ...init }) => {
-          // `request` compares the answer with the document.
-          const { status } = await stack.request(target, { method, ...init })
-          expect(status === 503 || status < 500).toBe(true)
-        }),
-        { numRuns: 30, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
-      )
-    },
-  )
+  test.each(operations)('$name answers as described', async ({ method, path, operation }) => {
+    await fc.assert(
+      fc.asyncProperty(requestsFor(path, operation), async ({ path: target, ...init }) => {
+        // `request` compares the answer with the document.
+        const { status } = await stack.request(target, { method, ...init })
+        expect(status === 503 || status < 500).toBe(true)
+      }),
+      { numRuns: 30, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+    )
+  })
 })

@@ -29,7 +29,7 @@ describe.each(['none', ...NAMES, NAMES.join(',')])('MODULES=%s', (setting) => {
     expect((await stack.verify(publicId)).body.data.status).toBe('revoked')
   })
 
-  test('serves and describes the modules that are on, and no other', async () => {
+  test('serves and describes only the enabled modules', async () => {
     const { paths } = (await stack.request('/openapi.json')).body
     const described = Object.values(paths as Record<string, Record<string, object>>).flatMap(
       (methods) =>
@@ -47,7 +47,7 @@ describe.each(['none', ...NAMES, NAMES.join(',')])('MODULES=%s', (setting) => {
   })
 })
 
-test('gives no key the scope of a module that is off', async () => {
+test('gives no key the scope of a disabled module', async () => {
   const stack = await startStack({ MODULES: 'none' })
   const body = JSON.stringify({ scopes: ['verify', 'webhooks'] })
   const { status, body: answer } = await stack.request('/v1/keys', {
@@ -60,11 +60,11 @@ test('gives no key the scope of a module that is off', async () => {
   await stack.stop()
 })
 
-test('refuses a name that no module has, and says which there are', () => {
+test('refuses an unknown module name, and lists the known ones', () => {
   expect(() => modulesOf({ modules: ['kinds', 'desks'] })).toThrow(NAMES.join(', '))
 })
 
-test('each table of a module is in the schema, and belongs to one module', () => {
+test('the schema has each table of a module, which belongs to one module', () => {
   const schema = readFileSync(
     join(import.meta.dirname, '../../packages/anchoring/store/schema.sql'),
     'utf8',

@@ -59,7 +59,7 @@ function rowsOfRuns(): number {
 const metrics = async () => Buffer.from((await request('/metrics')).body).toString()
 const FAILING = 'document_registry_webhooks{state="failing"} 1'
 
-test('erases a document while all modules are off, and tells those that come back', async () => {
+test('erases a document while all modules are off, and tells those that return', async () => {
   await restart(ALL)
   const receiver = await startWebhookReceiver()
   receiver.answer = () => 500
@@ -87,7 +87,7 @@ test('erases a document while all modules are off, and tells those that come bac
   await receiver.close()
 })
 
-test('keeps people and runs while the desk is off, and removes runs when it must', async () => {
+test('keeps people and runs while the desk is off, and removes runs when required', async () => {
   await restart(ALL)
   const person = await signIn({ request })
   const row = `${JSON.stringify(ADA)}\n`

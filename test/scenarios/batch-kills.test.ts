@@ -48,7 +48,7 @@ async function statusOf({ url }: { url: string }, publicId: string) {
   return data.status
 }
 
-test('behavior: a batch that was killed at any step is resumed by its key, and never doubled', async () => {
+test('a batch that was killed at any step continues by its key, and is never doubled', async () => {
   const { gateway, ledger, dataDir } = await startWorld()
   let kills = 0
   // The claim, the documents, the batch blocks, the manifest, the promise, the plan, the outcome.
@@ -92,7 +92,7 @@ function rowsIn(dataDir: string, ...tables: string[]): number[] {
   }
 }
 
-test('behavior: a start deletes what a kill left of a batch that was not promised', async () => {
+test('a start deletes the remains of a killed batch that was not promised', async () => {
   const { gateway, dataDir } = await startWorld()
   const tables = ['payload', 'record', 'batch', 'batch_draft'] as const
   let left = 0
@@ -130,7 +130,7 @@ describe.skipIf(!binary)('with Kubo', () => {
   })
   afterAll(() => kubo?.remove())
 
-  test('behavior: a start unpins what a kill left of a batch', async () => {
+  test('a start unpins the remains of a killed batch', async () => {
     const pins = async () => (await kubo.ipfs('pin', 'ls', '--type=recursive', '-q')).trim()
     const before = await pins()
     const { gateway } = await startWorld({ IPFS_API_URL: kubo.apiUrl })
@@ -146,7 +146,7 @@ describe.skipIf(!binary)('with Kubo', () => {
     await gateway.stop()
   })
 
-  test('behavior: all payloads, batch blocks and the manifest are on its node', async () => {
+  test('the node has all payloads, batch blocks and the manifest', async () => {
     const stored = async () => (await kubo.ipfs('refs', 'local')).split('\n').length
     const before = await stored()
     const stack = await startStack({ IPFS_API_URL: kubo.apiUrl })

@@ -27,7 +27,7 @@ const change = (publicId: string, what: string, body: object) =>
 
 const admin = (name: string) => transact(stack.provider, stack.registry, stack.adminKey, name, [1])
 
-test('behavior: the gateway of a closed issuer issues nothing, and still revokes', async () => {
+test('the gateway of a closed issuer issues nothing, and still revokes', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   await admin('closeIssuer')
 
@@ -60,7 +60,7 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
   expect(again.status).toBe(201)
 })
 
-test('behavior: verdicts name the closed issuer, and keep their status', async () => {
+test('verdicts name the closed issuer, and keep their status', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const verdict = async () => (await stack.verify(publicId)).body.data
   const open = { status: 'valid', blockchainProof: { issuer: { closedBlock: null } } }
@@ -74,7 +74,7 @@ test('behavior: verdicts name the closed issuer, and keep their status', async (
   expect(await verdict()).toMatchObject(open)
 })
 
-test('behavior: a gateway starts although its issuer is closed', async () => {
+test('a gateway starts although its issuer is closed', async () => {
   await admin('closeIssuer')
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const config = readConfig({

@@ -71,7 +71,7 @@ function neverIssued(publicId: string): string {
   return encodePublicId({ ...decodePublicId(publicId), hash })
 }
 
-describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
+describe.skipIf(folder === undefined)('PostgreSQL is down', () => {
   let postgres: PostgresServer
   let url: string
   let stack: Stack
@@ -134,7 +134,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
     describe.each(OUTAGES)('it %s', (_, begin, end) => {
       during(begin, end)
 
-      test.each(['read', 'unread', 'batch'] as const)('behavior: verifies: %s', async (name) => {
+      test.each(['read', 'unread', 'batch'] as const)('verifies (%s)', async (name) => {
         const publicId = issued[name]
         expect(await verdictOf(stack, publicId)).toMatchObject({
           status: 200,
@@ -144,17 +144,17 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         expect(await client.pageVerdict(publicId)).toBe('valid')
       })
 
-      test('behavior: shows a revocation', async () => {
+      test('shows a revocation', async () => {
         expect(await verdictOf(stack, issued.revoked)).toMatchObject({ verdict: 'revoked' })
       })
 
-      test('behavior: has metrics of what it can read', async () => {
+      test('serves the metrics that it can read', async () => {
         const { status, body } = await client.get('/metrics')
         expect(status).toBe(200)
         expect(Buffer.from(body).toString()).not.toMatch(/^document_registry_erasures_unfinished /m)
       })
 
-      test.each(['erased', 'erasing'] as const)('behavior: stays hidden: %s', async (name) => {
+      test.each(['erased', 'erasing'] as const)('stays hidden: %s', async (name) => {
         const publicId = issued[name]
         expect(await verdictOf(stack, publicId)).toEqual({
           status: 200,
@@ -165,12 +165,12 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         expect(codeOf(block)).toEqual([410, 'erased'])
       })
 
-      test('error: does not say of an unknown document that it was never issued', async () => {
+      test('does not say of an unknown document that it was never issued', async () => {
         // A gateway may have promised it just before the outage.
         expect(codeOf(await stack.verify(neverIssued(issued.read)))).toEqual(AWAY)
       })
 
-      test('error: issuing, retrieving and changing answer that the store is away', async () => {
+      test('issuing, retrieving and changing answer that the store is unavailable', async () => {
         const path = `/v1/documents/${issued.read}`
         const byHash = `/v1/documents/${toHex(hashOf(issued.read))}`
         const answers = await Promise.all([
@@ -212,14 +212,14 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
       })
       during(begin, end)
 
-      test('error: nobody signs in, and sessions wait, since one may have ended', async () => {
+      test('refuses sign-in and sessions, because a session may have ended', async () => {
         const { valid } = issued
         expect(codeOf(await desk.send('GET', '/v1/session'))).toEqual(AWAY)
         expect(codeOf(await desk.send('GET', `/v1/verify?publicId=${valid}`))).toEqual(AWAY)
         expect(codeOf(await useInvitation(stack, 'guess'))).toEqual(AWAY)
       })
 
-      test('error: reads the record, and says that no source of the content answered', async () => {
+      test('reads the record, and reports that no source has the content', async () => {
         const { status, body } = await stack.verify(issued.valid)
         expect([status, body.error.code]).toEqual([503, 'unverifiable'])
         expect(body.error.details).toEqual(
@@ -233,7 +233,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         expect(await verdictOf(stack, issued.batch)).toMatchObject({ verdict: 'unverifiable' })
       })
 
-      test('behavior: shows a revocation', async () => {
+      test('shows a revocation', async () => {
         expect(await verdictOf(stack, issued.revoked)).toMatchObject({
           status: 200,
           verdict: 'revoked',
@@ -241,7 +241,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         })
       })
 
-      test('behavior: verifies a document that the reader has in a file', async () => {
+      test("verifies a document from the reader's file", async () => {
         const { valid, batch } = issued
         expect(await client.pageVerdict(valid, createBundleSource(bundle))).toBe('valid')
         expect(await client.pageVerdict(batch, createBundleSource(batchBundle))).toBe('valid')
@@ -249,7 +249,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
     })
   })
 
-  test('behavior: hides what was erased from a database that comes back older', async () => {
+  test('hides what was erased when an older database is restored', async () => {
     const copy = `${postgres.data}-copy`
     const copyTo = (from: string, to: string) => {
       rmSync(to, { recursive: true, force: true })

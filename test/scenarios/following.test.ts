@@ -44,7 +44,7 @@ describe.skipIf(folder === undefined)('a gateway while another one leads', () =>
     return [status, body.error?.code ?? body.data?.status]
   }
 
-  test('accepts documents, and refuses them for what the other one tells', async () => {
+  test('accepts documents, and refuses them when the leader would', async () => {
     expect(await answer()).toEqual([202, 'pending'])
     await tell({ queued: 20_000 })
     await expect.poll(answer).toEqual([503, 'overloaded'])
@@ -54,12 +54,12 @@ describe.skipIf(folder === undefined)('a gateway while another one leads', () =>
     await expect.poll(answer).toEqual([202, 'pending'])
   })
 
-  test('refuses documents when the other one has told nothing for 15 s', async () => {
+  test('refuses documents when the leader was silent for 15 s', async () => {
     await tell({})
     await expect.poll(answer, { interval: 500 }).toEqual([503, 'store_unavailable'])
   })
 
-  test('leads once the other one has gone', async () => {
+  test('leads once the leader has gone', async () => {
     await tell({})
     await client.query('SELECT pg_advisory_unlock_all()')
     const issued = async () => (await stack.issue(ADA)).body.data?.status

@@ -32,7 +32,7 @@ const gatewayWith = async (env: Record<string, string>): Promise<GatewayProcess>
     ...env,
   })
 
-test('default: an account without a balance issues', async () => {
+test('an account without a balance issues', async () => {
   const gateway = await gatewayWith({})
   try {
     await gateway.start()
@@ -51,7 +51,7 @@ test('default: an account without a balance issues', async () => {
   }
 })
 
-test('error: does not start on a chain without a base fee, and says so', async () => {
+test('does not start on a chain without a base fee, and says so', async () => {
   const proxy = await startRpcProxy(issuer.anvil.url)
   proxy.change = (method, block) =>
     method === 'eth_getBlockByNumber' ? { ...(block as object), baseFeePerGas: undefined } : block

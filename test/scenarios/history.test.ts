@@ -47,7 +47,7 @@ describe.each([
     },
   ],
 ])('a node that %s', (_, code, forget) => {
-  test('behavior: answers with the blockchainHash that the gateway kept', async () => {
+  test('answers with the blockchainHash that the gateway kept', async () => {
     forget()
     const { blockchainHash } = issued
     expect(blockchainHash).toMatch(/^0x[0-9a-f]{64}$/)
@@ -65,7 +65,7 @@ describe.each([
     })
   })
 
-  test('behavior: answers a repeat with it too', async () => {
+  test('answers a repeat with it too', async () => {
     forget()
     const { status, headers, body } = await stack.issue(ADA, KEY)
     expect(status).toBe(201)

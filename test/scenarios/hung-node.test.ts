@@ -77,7 +77,7 @@ describe('before a promise', () => {
     ['verify with a proof', (publicId) => get(`/v1/verify?publicId=${publicId}&proof=full`)],
     ['a document', (publicId) => get(`/v1/documents/${publicId}`)],
     ['a bundle', (publicId) => get(`/v1/documents/${publicId}/bundle`)],
-  ])('error: %s is unverifiable within the time', async (_, ask) => {
+  ])('%s is unverifiable in time', async (_, ask) => {
     const publicId = await issue()
     hang(() => true)
     const { status, headers, body } = await timed(ask(publicId))
@@ -89,7 +89,7 @@ describe('before a promise', () => {
     })
   })
 
-  test('error: refuses in time a repeat that may be on the chain', async () => {
+  test('refuses in time a repeat that may be on the chain', async () => {
     const headers = { 'idempotency-key': 'hung' }
     hang(() => true)
     const refused = await timed(stack.issue(ADA, headers))
@@ -100,25 +100,22 @@ describe('before a promise', () => {
     expect((await stack.issue(ADA, headers)).status).toBe(201)
   })
 
-  test.each(['', 'respond-async'])(
-    'error: refuses a revocation in time, prefer: %s',
-    async (prefer) => {
-      const publicId = await issue()
-      hang(() => true)
-      const { status, headers, body } = await timed(
-        post(`/v1/documents/${publicId}/revoke`, {}, { prefer }),
-      )
-      expect(status).toBe(503)
-      expect(headers.get('retry-after')).toBeTruthy()
-      expect(body.error.code).toBe('chain_unavailable')
-      release()
-      await becomes(publicId, 'valid')
-    },
-  )
+  test.each(['', 'respond-async'])('refuses a revocation in time, prefer: %s', async (prefer) => {
+    const publicId = await issue()
+    hang(() => true)
+    const { status, headers, body } = await timed(
+      post(`/v1/documents/${publicId}/revoke`, {}, { prefer }),
+    )
+    expect(status).toBe(503)
+    expect(headers.get('retry-after')).toBeTruthy()
+    expect(body.error.code).toBe('chain_unavailable')
+    release()
+    await becomes(publicId, 'valid')
+  })
 })
 
 describe('after a promise', () => {
-  test('behavior: answers 202 in time for a document', async () => {
+  test('answers 202 in time for a document', async () => {
     hang(() => true)
     const { status, body } = await timed(stack.issue(ADA))
     expect(status).toBe(202)
@@ -126,7 +123,7 @@ describe('after a promise', () => {
     await becomes(body.data.publicId, 'valid')
   })
 
-  test('behavior: answers 202 in time for a revocation', async () => {
+  test('answers 202 in time for a revocation', async () => {
     const publicId = await issue()
     hang((method) => method === 'eth_sendRawTransaction')
     const { status, body } = await timed(
@@ -141,7 +138,7 @@ describe('after a promise', () => {
     await becomes(publicId, 'revoked')
   })
 
-  test('behavior: completes a revocation whose event cannot be read', async () => {
+  test('completes a revocation whose event cannot be read', async () => {
     const publicId = await issue()
     hang((method) => method === 'eth_getLogs')
     const { status, body } = await timed(post(`/v1/documents/${publicId}/revoke`, {}))
@@ -152,7 +149,7 @@ describe('after a promise', () => {
     })
   })
 
-  test('behavior: answers 202 in time for a repeat whose status cannot be read', async () => {
+  test('answers 202 in time for a repeat whose status cannot be read', async () => {
     const headers = { 'idempotency-key': 'status-hangs' }
     const publicId = await issue(headers)
     // The record is read before; the gateway also reads records on its own.
@@ -162,7 +159,7 @@ describe('after a promise', () => {
     expect(body.data.publicId).toBe(publicId)
   })
 
-  test('behavior: answers 202 in time for a document whose finality cannot be read', async () => {
+  test('answers 202 in time for a document whose finality cannot be read', async () => {
     const fields = { ...ADA, subjectId: '2' }
     const asked = stack.proxy.asked.length
     const sent = () => stack.proxy.asked.slice(asked).includes('eth_getTransactionReceipt')
@@ -173,7 +170,7 @@ describe('after a promise', () => {
   })
 })
 
-test('behavior: an event that hangs does not delay the verdict', async () => {
+test('an event that hangs does not delay the verdict', async () => {
   const publicId = await issue()
   hang((method) => method === 'eth_getLogs')
   const { status, body } = await timed(stack.verify(publicId))
@@ -186,7 +183,7 @@ test('behavior: an event that hangs does not delay the verdict', async () => {
   })
 })
 
-test('behavior: reports a revocation although the payload hangs', async () => {
+test('reports a revocation although the payload hangs', async () => {
   const publicId = await issue()
   await post(`/v1/documents/${publicId}/revoke`, {})
   const options = {
@@ -202,7 +199,7 @@ test('behavior: reports a revocation although the payload hangs', async () => {
   })
 })
 
-test('behavior: asks no further endpoint after the deadline', async () => {
+test('asks no further endpoint after the deadline', async () => {
   const hung = await startRpcProxy(stack.chainUrl)
   const other = await startRpcProxy(stack.chainUrl)
   hung.refuse = () => new Promise(() => {})

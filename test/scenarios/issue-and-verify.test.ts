@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('behavior: leaves out metadata without an entry', async () => {
+test('omits metadata without an entry', async () => {
   const { status, body } = await stack.issue({ ...ADA, metadata: {} })
   expect(status).toBe(201)
   expect(body.data).not.toHaveProperty('metadata')
@@ -31,7 +31,7 @@ test('behavior: leaves out metadata without an entry', async () => {
   expect(verified.body.data.document).toEqual(body.data)
 })
 
-test('default: issues, then verifies', async () => {
+test('issues, then verifies', async () => {
   const fields = {
     ...ADA,
     expiresAt: '2096-02-29',
@@ -105,7 +105,7 @@ test('default: issues, then verifies', async () => {
   expect(transaction).toMatchObject({ from: issuer.account })
 })
 
-test('args: accepts dates in the form in which they are returned, and no other', async () => {
+test('accepts dates only in the form in which they are returned', async () => {
   const dates = { issuedAt: '2026-01-31', expiresAt: '2036-01-30' }
   const returned = {
     issuedAt: '2026-01-31T00:00:00Z',
@@ -136,7 +136,7 @@ test('args: accepts dates in the form in which they are returned, and no other',
   }
 })
 
-test('behavior: /api is the same as /v1', async () => {
+test('/api is the same as /v1', async () => {
   const headers = {
     authorization: `Bearer ${API_KEY}`,
     'content-type': 'application/json',
@@ -163,7 +163,7 @@ test.each([
   'e\u0301 is not é',
   '👩‍🔬 𐍈 \u202Ertl',
   `O'Brien "the" <b>&amp; \\ /`,
-])('behavior: returns %s as it was sent', async (subjectName) => {
+])('returns %s as it was sent', async (subjectName) => {
   const metadata = { [subjectName]: subjectName }
   const issued = await stack.issue({ ...ADA, subjectName, metadata })
   const { data } = (await stack.verify(issued.body.data.publicId)).body
@@ -172,7 +172,7 @@ test.each([
   expect(data.document.metadata).toEqual(metadata)
 })
 
-test('behavior: issues many at once in few transactions, each with its own publicId', async () => {
+test('issues many at once in few transactions, each with its own publicId', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => stack.issue(ADA)))
   expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(201))
   const ids = new Set(answers.map(({ body }) => body.data.publicId))
@@ -185,7 +185,7 @@ test('behavior: issues many at once in few transactions, each with its own publi
 describe('Idempotency-Key', () => {
   const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed')
 
-  test('behavior: the same request returns the same document', async () => {
+  test('the same request returns the same document', async () => {
     const headers = { 'idempotency-key': '"order-1"' }
     const first = await stack.issue(ADA, headers)
     const again = await stack.issue(ADA, headers)
@@ -195,14 +195,14 @@ describe('Idempotency-Key', () => {
     expect(replayed(again)).toBe('true')
   })
 
-  test('behavior: concurrent requests share one document, and all but one are marked as repeats', async () => {
+  test('concurrent requests share one document, and all but one are marked as repeats', async () => {
     const headers = { 'idempotency-key': 'order-2' }
     const answers = await Promise.all(Array.from({ length: 5 }, () => stack.issue(ADA, headers)))
     for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
     expect(answers.map(replayed).sort()).toEqual([null, ...Array(4).fill('true')])
   })
 
-  test('behavior: marks a repeat that is answered 202 too', async () => {
+  test('marks a repeat that is answered 202 too', async () => {
     const headers = { 'idempotency-key': 'order-3', prefer: 'respond-async' }
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const [first, again] = [await stack.issue(ADA, headers), await stack.issue(ADA, headers)]
@@ -213,7 +213,7 @@ describe('Idempotency-Key', () => {
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 
-  test('behavior: marks each repeat of a request that the node refused for a while', async () => {
+  test('marks each repeat of a request that the node refused for a while', async () => {
     const headers = { 'idempotency-key': 'order-4' }
     stack.proxy.fail = (method) =>
       method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined
@@ -226,7 +226,7 @@ describe('Idempotency-Key', () => {
     expect(answers.map(replayed)).toEqual(Array(5).fill('true'))
   })
 
-  test("behavior: marks neither another tenant's request nor a failure", async () => {
+  test("marks neither another tenant's request nor a failure", async () => {
     const headers = { 'idempotency-key': 'order-1' }
     const authorization = `Bearer ${stack.key(['documents:issue'], 'another')}`
     const other = await stack.issue(ADA, { ...headers, authorization })
@@ -237,13 +237,13 @@ describe('Idempotency-Key', () => {
     expect(unkeyed.map(replayed)).toEqual([null, null])
   })
 
-  test('error: refuses a key that is too long', async () => {
+  test('refuses a key that is too long', async () => {
     const headers = { 'idempotency-key': 'x'.repeat(256) }
     expect((await stack.issue(ADA, headers)).body.error.code).toBe('bad_idempotency_key')
   })
 })
 
-test('behavior: Prefer: respond-async is answered at once, and the document is anchored', async () => {
+test('Prefer: respond-async is answered at once, and the document is anchored', async () => {
   const accepted = await stack.issue(ADA, { prefer: 'respond-async' })
   expect(accepted.status).toBe(202)
   expect(accepted.body.data.status).toBe('pending')
@@ -256,7 +256,7 @@ test('behavior: Prefer: respond-async is answered at once, and the document is a
 })
 
 describe('QR code', () => {
-  test('default: returns SVG, or PNG on request', async () => {
+  test('returns SVG, or PNG on request', async () => {
     const { publicId, verifyUrl } = (await stack.issue(ADA)).body.data
     const svg = await stack.request(`/qr/${publicId}`)
     expect(svg.headers.get('content-type')).toBe('image/svg+xml')
@@ -277,7 +277,7 @@ describe('QR code', () => {
     }
   })
 
-  test('default: returns a page to a browser', async () => {
+  test('returns a page to a browser', async () => {
     const { publicId, verifyUrl } = (await stack.issue(ADA)).body.data
     const open = (query = '', dest = 'document') =>
       stack.request(`/qr/${publicId}${query}`, {
@@ -317,7 +317,7 @@ describe('QR code', () => {
     }
   })
 
-  test('error: returns a page for a mistyped address, which does not repeat it', async () => {
+  test('returns a page for a mistyped address, without repeating it', async () => {
     const { status, headers, body } = await stack.request('/qr/%3Cscript%3E', {
       headers: { 'sec-fetch-dest': 'document' },
     })
@@ -328,7 +328,7 @@ describe('QR code', () => {
     expect(html).not.toMatch(/(<|%3C)script/i)
   })
 
-  test('error: refuses a malformed publicId and an unknown format', async () => {
+  test('refuses a malformed publicId and an unknown format', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     expect((await stack.request('/qr/nonsense')).status).toBe(400)
     expect((await stack.request(`/qr/${publicId}?format=gif`)).status).toBe(400)
@@ -336,7 +336,7 @@ describe('QR code', () => {
 })
 
 describe('/ipfs', () => {
-  test('default: returns the sealed block as a trustless gateway does', async () => {
+  test('returns the sealed block as a trustless gateway does', async () => {
     const { documentHash } = (await stack.issue(ADA)).body.data
     const cid = cidOf(fromHex(documentHash))
     const block = await stack.request(`/ipfs/${cid}?format=raw`)
@@ -364,12 +364,12 @@ describe('/ipfs', () => {
     ['bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku', '', 406],
     ['bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku', '?format=car', 406],
     ['nonsense', '?format=raw', 400],
-  ])('error: %s%s', async (cid, query, status) => {
+  ])('%s%s', async (cid, query, status) => {
     expect((await stack.request(`/ipfs/${cid}${query}`)).status).toBe(status)
   })
 })
 
-test('behavior: can be verified without the service, with publicId, node, registry and /ipfs alone', async () => {
+test('can be verified without the service, with publicId, node, registry and /ipfs alone', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const verdict = await verify(publicId, {
     chain: createChainReader(createFetchProvider(stack.chainUrl), stack.registry),
@@ -381,7 +381,7 @@ test('behavior: can be verified without the service, with publicId, node, regist
   })
 })
 
-test('behavior: stores no name or identifier of a subject in clear', async () => {
+test('stores no name or identifier of a subject in clear text', async () => {
   const subjectName = 'Zweifelsfrei Einzigartig'
   const subjectId = '909192939495969798'
   const metadata = { geheim: 'Nirgendwo Lesbar' }
@@ -411,14 +411,14 @@ function filesIn(folder: string): string[] {
   })
 }
 
-test('behavior: reports health, with the version, and readiness', async () => {
+test('reports health, with the version, and readiness', async () => {
   const { status, body } = await stack.request('/healthz')
   expect(status).toBe(200)
   expect(body.data).toEqual({ status: 'ok', version: manifest.version })
   expect((await stack.request('/readyz')).status).toBe(200)
 })
 
-test('behavior: the verify page needs nothing from elsewhere', async () => {
+test('the verify page loads nothing from other hosts', async () => {
   const page = await stack.request('/verify')
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -437,7 +437,7 @@ describe('landing page', () => {
   }
 
   test.each([undefined, '*/*', 'text/html,application/json;q=0.9,*/*;q=0.8'])(
-    'default: returns a page for Accept: %s',
+    'returns a page for Accept: %s',
     async (accept) => {
       const { status, headers, body } = await open(accept)
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -445,7 +445,7 @@ describe('landing page', () => {
     },
   )
 
-  test('behavior: returns the same links to a program', async () => {
+  test('returns the same links to a program', async () => {
     const { body } = await open('application/json')
     expect(body.data).toMatchObject({
       service: 'document-registry',
@@ -459,7 +459,7 @@ describe('landing page', () => {
 })
 
 describe('network', () => {
-  test('behavior: is in every answer about a document', async () => {
+  test('is in every answer about a document', async () => {
     const pending = await stack.issue(ADA, { prefer: 'respond-async' })
     expect(pending.status).toBe(202)
     const { publicId } = (await stack.issue(ADA)).body.data
@@ -486,7 +486,7 @@ describe('network', () => {
     expect((await stack.verify(publicId)).body.data.document.network).toBe('test')
   })
 
-  test('behavior: a live network has no banner', async () => {
+  test('a live network has no banner', async () => {
     const { app } = bareApp({
       addresses: {
         baseUrl: 'https://gateway.example',

@@ -24,7 +24,7 @@ describeDatabases('lifecycle', (settings) => {
     stack.request(`/v1/documents/${publicId}`, { headers: { authorization } })
 
   describe('GET /v1/documents/{publicId}', () => {
-    test('default: returns the document as it was issued, with its proof', async () => {
+    test('returns the document as it was issued, with its proof', async () => {
       const issued = (await stack.issue(ADA)).body.data
       const { status, body } = await get(issued.publicId)
       expect(status).toBe(200)
@@ -34,7 +34,7 @@ describeDatabases('lifecycle', (settings) => {
       expect(blockchainProof.transactionHash).toBe(issued.blockchainHash)
     })
 
-    test('behavior: returns it while it is pending', async () => {
+    test('returns it while it is pending', async () => {
       stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
       const issued = (await stack.issue(ADA)).body.data
       expect(issued.status).toBe('pending')
@@ -62,17 +62,17 @@ describeDatabases('lifecycle', (settings) => {
     test.each([
       [NEVER_ISSUED, 404],
       ['nonsense', 400],
-    ])('error: %s', async (publicId, status) => {
+    ])('%s', async (publicId, status) => {
       expect((await get(publicId)).status).toBe(status)
     })
 
-    test('error: does not find a document under a publicId that names another issuer', async () => {
+    test('does not find a document under a publicId that names another issuer', async () => {
       const { publicId } = (await stack.issue(ADA)).body.data
       const { status, body } = await get(inTheNameOf(2, publicId))
       expect([status, body.error.code]).toEqual([404, 'not_found'])
     })
 
-    test('error: answers 503 while the chain is down', async () => {
+    test('answers 503 while the chain is down', async () => {
       const { publicId } = (await stack.issue(ADA)).body.data
       stack.proxy.refuse = () => true
       expect((await get(publicId)).status).toBe(503)
@@ -94,7 +94,7 @@ describeDatabases('lifecycle', (settings) => {
     }
     const again = (key: string) => stack.issue(ADA, { 'idempotency-key': key })
 
-    test('error: is a conflict if it has another expiry', async () => {
+    test('is a conflict with another expiry', async () => {
       const { documentHash } = await promise('conflict')
       const key = await addAccount(stack, 1)
       await transact(stack.provider, stack.registry, key, 'issue', [1, documentHash, 4_000_000_000])
@@ -103,7 +103,7 @@ describeDatabases('lifecycle', (settings) => {
       expect((await again('conflict')).status).toBe(409)
     })
 
-    test('behavior: is a success if it is the same', async () => {
+    test('is a success if it is the same', async () => {
       const { documentHash } = await promise('same')
       const key = await addAccount(stack, 1)
       const hash = await transact(stack.provider, stack.registry, key, 'issue', [
@@ -117,7 +117,7 @@ describeDatabases('lifecycle', (settings) => {
       expect(data).toMatchObject({ status: 'valid', blockchainHash: hash })
     })
 
-    test('error: is refused if it is distrusted, and a repeat does not issue it again', async () => {
+    test('is refused if it is distrusted, and a repeat does not issue it again', async () => {
       const key = await addAccount(stack, 1)
       const { publicId, documentHash } = await promise('distrusted')
       await transact(stack.provider, stack.registry, key, 'issue', [1, documentHash, 0])
@@ -147,7 +147,7 @@ describeDatabases('lifecycle', (settings) => {
         body: JSON.stringify(ADA),
       })
 
-    test('behavior: waits until the block is final', async () => {
+    test('waits until the block is final', async () => {
       const { status, body } = await issue('?wait=finalized')
       expect(status).toBe(201)
       expect(body.data.finality).toBe('finalized')
@@ -155,12 +155,12 @@ describeDatabases('lifecycle', (settings) => {
       expect(data.blockchainProof.finality).toBe('finalized')
     })
 
-    test('error: refuses an unknown finality', async () => {
+    test('refuses an unknown finality', async () => {
       expect((await issue('?wait=forever')).status).toBe(400)
     })
   })
 
-  test('behavior: reports what was issued in /metrics', async () => {
+  test('reports what was issued in /metrics', async () => {
     await stack.issue(ADA)
     const metrics = () => stack.request('/metrics')
     expect((await metrics()).headers.get('content-type')).toContain('text/plain')
@@ -173,7 +173,7 @@ describeDatabases('lifecycle', (settings) => {
   })
 
   describe('Idempotency-Key', () => {
-    test('error: refuses another body', async () => {
+    test('refuses another body', async () => {
       const headers = { 'idempotency-key': 'once' }
       const first = await stack.issue(ADA, headers)
       expect(first.status).toBe(201)
@@ -183,7 +183,7 @@ describeDatabases('lifecycle', (settings) => {
       expect((await stack.issue(ADA, headers)).body).toEqual(first.body)
     })
 
-    test('behavior: keeps tenants apart', async () => {
+    test('keeps tenants apart', async () => {
       const headers = { 'idempotency-key': 'shared' }
       const first = await stack.issue(ADA, headers)
       const key = stack.key(['documents:issue'], 'another')
@@ -195,7 +195,7 @@ describeDatabases('lifecycle', (settings) => {
       expect(other.body.data.publicId).not.toBe(first.body.data.publicId)
     })
 
-    test('behavior: reports a revocation since to the same request', async () => {
+    test('a repeat reports a later revocation', async () => {
       const headers = { 'idempotency-key': 'revoked-since' }
       const { publicId } = (await stack.issue(ADA, headers)).body.data
       await revise(stack, 'revoke', publicId)

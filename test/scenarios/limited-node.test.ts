@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => stack.stop())
 
-test('default: issues and verifies with ten calls a second, and fails no request', async () => {
+test('issues and verifies with ten calls a second, and no request fails', async () => {
   const { proxy } = stack
   const counts = limitCalls(proxy, 10)
   const statuses = new Map<number, number>()
@@ -31,7 +31,7 @@ test('default: issues and verifies with ten calls a second, and fails no request
   expect(counts.refused).toBeLessThan(proxy.asked.length / 2)
 })
 
-test('behavior: asks nothing while the node asks for a pause', async () => {
+test('sends nothing while the node asks for a pause', async () => {
   const { proxy } = stack
   const pool = createRpcPool([proxy.url], 5_000)
   proxy.limit = () => ({ status: 429, headers: { 'retry-after': '1' } })
@@ -46,7 +46,7 @@ test('behavior: asks nothing while the node asks for a pause', async () => {
   await pool.close()
 })
 
-test('behavior: asks another node meanwhile', async () => {
+test('uses another node meanwhile', async () => {
   const { proxy } = stack
   proxy.limit = () => ({ status: 429, headers: { 'retry-after': '60' } })
   const pool = createRpcPool([proxy.url, stack.chainUrl], 5_000)
@@ -57,7 +57,7 @@ test('behavior: asks another node meanwhile', async () => {
   await pool.close()
 })
 
-test('error: rests no longer than a minute, whatever the node asks for', async () => {
+test('pauses for at most a minute, whatever the node asks for', async () => {
   const { proxy } = stack
   proxy.limit = () => ({ status: 429, headers: { 'retry-after': '999999999' } })
   const pool = createRpcPool([proxy.url], 500)
@@ -66,7 +66,7 @@ test('error: rests no longer than a minute, whatever the node asks for', async (
   await pool.close()
 })
 
-test('error: fails at once when the pause is longer than its patience', async () => {
+test('fails at once when the pause is longer than the time limit', async () => {
   const { proxy } = stack
   proxy.limit = () => ({ status: 429, headers: { 'retry-after': '60' } })
   const pool = createRpcPool([proxy.url], 500)
@@ -78,7 +78,7 @@ test('error: fails at once when the pause is longer than its patience', async ()
   await pool.close()
 })
 
-test('behavior: knows the refusals that come as errors of JSON-RPC', async () => {
+test('recognises refusals that are JSON-RPC errors', async () => {
   const { proxy } = stack
   let pool: RpcPool | undefined
   for (const message of [

@@ -54,7 +54,7 @@ describe('LIVE_CHAINS', () => {
     }
   }
 
-  test('default: a chain that nobody knows has the banner, and the start says so', async () => {
+  test('an unknown chain has the banner, and the start says so', async () => {
     expect(await toldBy({})).toEqual({
       ready: 'test',
       home: 'test',
@@ -64,7 +64,7 @@ describe('LIVE_CHAINS', () => {
     })
   })
 
-  test('behavior: the operator names it, and answers, pages and verify page follow', async () => {
+  test('the operator names it live, and answers, pages and verify page follow', async () => {
     expect(await toldBy({ LIVE_CHAINS: `5, ${CHAIN}` })).toEqual({
       ready: 'live',
       home: 'live',
@@ -74,7 +74,7 @@ describe('LIVE_CHAINS', () => {
     })
   })
 
-  test('error: names each bad value by its place', () => {
+  test('names each bad value by its position', () => {
     const read = () => readConfig({ LIVE_CHAINS: '31337,12,1337,mainnet' })
     expect(read).toThrow(ConfigError)
     for (const index of [0, 2, 3]) expect(read).toThrow(`LIVE_CHAINS.${index} must be`)

@@ -7,7 +7,7 @@ import { transact } from '../support/transact.ts'
 
 const folder = postgresFolder()
 
-describe.skipIf(folder === undefined)('promises of an account that is lost', () => {
+describe.skipIf(folder === undefined)('promises of a lost account', () => {
   let stack: SharedStack
   beforeAll(async () => {
     stack = await startSharedStack(folder ?? '', 3, { RPC_TIMEOUT_SECONDS: '60' })
@@ -30,7 +30,7 @@ describe.skipIf(folder === undefined)('promises of an account that is lost', () 
     return body.data.publicId
   }
 
-  test('behavior: are kept when its key is taken out of the settings', async () => {
+  test('are kept when its key is taken out of the settings', async () => {
     const before = await stack.start({}, keyAt(0))
     const publicId = await promiseAt(before)
     await before.stop()
@@ -39,7 +39,7 @@ describe.skipIf(folder === undefined)('promises of an account that is lost', () 
     await after.stop()
   })
 
-  test('behavior: are kept by other accounts when the registry retires it', async () => {
+  test('are kept by other accounts when the registry retires it', async () => {
     const { provider, registry, adminKey, keys } = stack
     const one = await stack.start({}, keyAt(1))
     const publicId = await promiseAt(one)

@@ -10,7 +10,7 @@ const folder = postgresFolder()
 /** Less than the minute after which something counts as stuck. */
 const SOON = { timeout: 30_000, interval: 100 }
 
-describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => {
+describe.skipIf(folder === undefined)('a lost answer of PostgreSQL', () => {
   let postgres: PostgresServer
   let proxy: PostgresProxy
   let stack: Stack
@@ -66,7 +66,7 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     return result
   }
 
-  test('keeps a document whose row was answered by nobody, and issues it once', async () => {
+  test('does not lose a document whose row was not confirmed, and issues it once', async () => {
     const first = await losing(/INSERT INTO record/, () => stack.issue(ADA))
     expect([201, 202]).toContain(first.status)
     expect(first.headers.get('idempotency-replayed')).toBeNull()
@@ -77,7 +77,7 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     await becomes(publicId, 'valid')
   })
 
-  test('keeps what was accepted while the node refuses transactions', async () => {
+  test('keeps accepted documents while the node refuses transactions', async () => {
     stack.proxy.refuse = (method) =>
       method === 'eth_estimateGas' || method === 'eth_sendRawTransaction'
     const answers = await Promise.all(
@@ -97,13 +97,13 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     ['an outcome', /fee = coalesce\(fee/],
     ['a final block', /SET final = true/],
     ['an event', /INSERT INTO event\b/],
-  ])('goes on after the answer to %s was lost', async (_, of) => {
+  ])('continues after the answer to %s was lost', async (_, of) => {
     const publicId = await losing(of, () => issue())
     await becomes(publicId, 'valid')
     await isIssuing()
   })
 
-  test('goes on after the answer to a replacement was lost', async () => {
+  test('continues after the answer to a replacement was lost', async () => {
     const intrinsic = { code: -32000, message: 'intrinsic gas too low' }
     stack.proxy.fail = (method) => (method === 'eth_sendRawTransaction' ? intrinsic : undefined)
     const publicId = await losing(/INSERT INTO attempt/, async () => {
@@ -127,7 +127,7 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     await becomes(JSON.parse(line).data.publicId, 'valid')
   })
 
-  test('keeps a revocation, and says who asked for it once', async () => {
+  test('keeps a revocation, and records once who requested it', async () => {
     const publicId = await issue()
     const path = `/v1/documents/${publicId}`
     const { status } = await losing(/INSERT INTO change/, () => send('POST', `${path}/revoke`, {}))
@@ -172,20 +172,23 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     ['a key', /INSERT INTO api_key/, '/v1/keys', { scopes: ['verify'] }],
     ['a person', /INSERT INTO person/, '/v1/people', { name: 'Ada', role: 'clerk' }],
   ] as const
-  test.each(admin)('says that it does not know whether it made %s', async (_, of, path, body) => {
-    const before = proxy.lost
-    for (const tag of ['COMMIT', 'INSERT 0 1']) {
-      proxy.loseNext(tag, of)
-      const { status, body: answer } = await send('POST', path, body)
-      if (proxy.lost === before) {
-        // It is written in the other way.
-        expect(status).toBe(201)
-        continue
+  test.each(admin)(
+    'reports that it does not know whether it made %s',
+    async (_, of, path, body) => {
+      const before = proxy.lost
+      for (const tag of ['COMMIT', 'INSERT 0 1']) {
+        proxy.loseNext(tag, of)
+        const { status, body: answer } = await send('POST', path, body)
+        if (proxy.lost === before) {
+          // It is written in the other way.
+          expect(status).toBe(201)
+          continue
+        }
+        expect([status, answer.error?.code]).toEqual([503, 'outcome_unknown'])
+        break
       }
-      expect([status, answer.error?.code]).toEqual([503, 'outcome_unknown'])
-      break
-    }
-    expect(proxy.lost).toBe(before + 1)
-    expect((await send('POST', path, body)).status).toBe(201)
-  })
+      expect(proxy.lost).toBe(before + 1)
+      expect((await send('POST', path, body)).status).toBe(201)
+    },
+  )
 })

@@ -40,7 +40,7 @@ function sampleOf(text: string, start: string): number | undefined {
 const PREFIX = 'document_registry_'
 const count = (name: string, labels = '') => `${PREFIX}${name}_count${labels}`
 
-test('default: measures requests by route template and class of status', async () => {
+test('measures requests by route template and class of status', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   await stack.verify(publicId)
   await stack.verify(publicId)
@@ -64,13 +64,13 @@ test('default: measures requests by route template and class of status', async (
   expect(text).not.toContain(API_KEY)
 })
 
-test('default: counts the calls to nodes, by method', async () => {
+test('counts the calls to nodes, by method', async () => {
   await stack.issue({ ...ADA, subjectId: '2' })
   const sent = 'rpc_calls_total{method="eth_sendRawTransaction"}'
   expect(sampleOf(await scrape(), `${PREFIX}${sent}`)).toBeGreaterThanOrEqual(1)
 })
 
-test('behavior: has the same labels whatever methods and paths clients send', async () => {
+test('has the same labels whatever methods and paths clients send', async () => {
   const operations = OPERATIONS.flatMap(({ method, path }) =>
     [path, aliasOf(path) ?? path].map((route) => `${method} ${route}`),
   )
@@ -84,7 +84,7 @@ test('behavior: has the same labels whatever methods and paths clients send', as
   expect(strange).toEqual([])
 })
 
-test('behavior: renders once a second, however many ask', async () => {
+test('renders once a second, however many clients ask', async () => {
   let reads = 0
   const { render } = createMetrics({
     depth() {
@@ -106,7 +106,7 @@ test('behavior: renders once a second, however many ask', async () => {
   expect(reads).toBe(once)
 })
 
-test('default: measures transactions, inclusion and finality', async () => {
+test('measures transactions, inclusion and finality', async () => {
   const before = await scrape()
   const many = Array.from({ length: 5 }, (_, i) => stack.issue({ ...ADA, subjectId: `${i}` }))
   const [first] = await Promise.all(many)
@@ -131,25 +131,22 @@ test('default: measures transactions, inclusion and finality', async () => {
   await expect.poll(async () => sampleOf(await scrape(), final) ?? 0).toBeGreaterThanOrEqual(5)
 })
 
-test('error: leaves out what the chain would tell while no node answers', async () => {
+test('omits values of the chain while no node answers', async () => {
   stack.proxy.refuse = () => true
   await expect.poll(scrape).not.toMatch(/^document_registry_head_age_seconds /m)
   stack.proxy.refuse = () => false
   await expect.poll(scrape).toMatch(/^document_registry_head_age_seconds /m)
 })
 
-test.each(['alerts.yml', 'dashboard.json'])(
-  'default: every metric that %s names exists',
-  async (file) => {
-    const text = await scrape()
-    const known = new Set([...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name]) => name))
-    const path = new URL(`../../deployments/monitoring/${file}`, import.meta.url)
-    const content = readFileSync(path, 'utf8')
-    const named = new Set(content.match(/\b(?:document_registry|process|nodejs)_\w+/g))
-    expect(named.size).toBeGreaterThan(8)
-    const family = (name: string) => name.replace(/_(bucket|count|sum)$/, '')
-    const unknown = [...named].filter((name) => !known.has(name) && !known.has(family(name)))
-    expect(unknown).toEqual([])
-    if (file.endsWith('.json')) JSON.parse(content)
-  },
-)
+test.each(['alerts.yml', 'dashboard.json'])('every metric that %s names exists', async (file) => {
+  const text = await scrape()
+  const known = new Set([...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name]) => name))
+  const path = new URL(`../../deployments/monitoring/${file}`, import.meta.url)
+  const content = readFileSync(path, 'utf8')
+  const named = new Set(content.match(/\b(?:document_registry|process|nodejs)_\w+/g))
+  expect(named.size).toBeGreaterThan(8)
+  const family = (name: string) => name.replace(/_(bucket|count|sum)$/, '')
+  const unknown = [...named].filter((name) => !known.has(name) && !known.has(family(name)))
+  expect(unknown).toEqual([])
+  if (file.endsWith('.json')) JSON.parse(content)
+})

@@ -25,7 +25,7 @@ async function issuedEvents(): Promise<number> {
 const ready = async () => (await stack.request('/readyz')).status
 
 describe('the chain is down', () => {
-  test('error: verify reports that it could not check', async () => {
+  test('verify reports that it could not check', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.refuse = () => true
     const { status, headers, body } = await stack.verify(publicId)
@@ -39,7 +39,7 @@ describe('the chain is down', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('error: keeps what it accepted, and refuses the rest at the door', async () => {
+  test('keeps what it accepted, and refuses new requests', async () => {
     const before = await issuedEvents()
     stack.proxy.refuse = () => true
     // Nobody knows of the outage yet.
@@ -62,7 +62,7 @@ describe('the chain is down', () => {
     expect(await issuedEvents()).toBe(before + 2)
   })
 
-  test('behavior: keeps the promise when the node is lost between signing and block', async () => {
+  test('keeps the promise when the node is lost between signing and block', async () => {
     const before = await issuedEvents()
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const pending = await stack.issue(ADA)
@@ -78,7 +78,7 @@ describe('the chain is down', () => {
     expect(await issuedEvents()).toBe(before + 1)
   })
 
-  test('behavior: does not double a document when the answer to a broadcast is lost', async () => {
+  test('does not double a document when the answer to a broadcast is lost', async () => {
     const before = await issuedEvents()
     let lost = 0
     stack.proxy.change = (method, result) => {
@@ -101,7 +101,7 @@ describe('the chain is down', () => {
 
 describe('a lying node', () => {
   test.each([['another chain', 'wrong_chain', (v: unknown[]) => [1n, ...v.slice(1)]]])(
-    'error: %s',
+    '%s',
     async (_, code, change) => {
       const { publicId } = (await stack.issue(ADA)).body.data
       stack.proxy.change = (method, result, params) => {
@@ -119,7 +119,7 @@ describe('a lying node', () => {
     ['no contract at the address', '0x'],
     ['garbage', '0x1234'],
     ['no text', 5],
-  ])('error: %s', async (_, answer) => {
+  ])('%s', async (_, answer) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result) => (method === 'eth_call' ? answer : result)
     const { status, body } = await stack.verify(publicId)
@@ -143,7 +143,7 @@ describe('a lying node', () => {
           ]).data,
         })),
     ],
-  ])('behavior: %s is unknown, and does not block valid', async (_, code, change) => {
+  ])('%s is unknown, and does not block valid', async (_, code, change) => {
     const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result) => (method === 'eth_getLogs' ? change(result) : result)
     const { data } = (await stack.verify(publicId)).body
@@ -158,7 +158,7 @@ describe('a lying node', () => {
   })
 })
 
-test('behavior: one eth_call and one eth_getLogs decide a verdict', async () => {
+test('decides a verdict with one eth_call and one eth_getLogs', async () => {
   const issued = await Promise.all(Array.from({ length: 8 }, () => stack.issue(ADA)))
   const publicIds = issued.map(({ body }) => body.data.publicId)
   // The gateway's own looks at the chain fall into the same moment now and then, not each time.

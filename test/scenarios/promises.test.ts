@@ -33,7 +33,7 @@ function once<T>(method: string, answer: T): (asked: string) => T | undefined {
 }
 
 describe('promises are kept', () => {
-  test('behavior: for an intent refused alone by a node that changes its mind', async () => {
+  test('for a change that one node refuses at times', async () => {
     stack.proxy.fail = once('eth_estimateGas', REVERTED)
     const { status, body } = await stack.issue(ADA, {
       prefer: 'respond-async',
@@ -42,7 +42,7 @@ describe('promises are kept', () => {
     await becomesValid(body.data.publicId)
   })
 
-  test('behavior: for an intent refused for long, while others go on', async () => {
+  test('for a change that is refused for long, while others continue', async () => {
     stack.proxy.fail = once('eth_estimateGas', REVERTED)
     const promised = await stack.issue(ADA, { prefer: 'respond-async' })
     const others = await Promise.all([stack.issue(ADA), stack.issue(ADA)])
@@ -50,7 +50,7 @@ describe('promises are kept', () => {
     await becomesValid(promised.body.data.publicId)
   })
 
-  test('behavior: rebuilds a transaction that no node accepts', async () => {
+  test('rebuilds a transaction that no node accepts', async () => {
     const intrinsic = { code: -32000, message: 'intrinsic gas too low' }
     stack.proxy.fail = (method) => (method === 'eth_sendRawTransaction' ? intrinsic : undefined)
     const { body } = await stack.issue(ADA)
@@ -61,7 +61,7 @@ describe('promises are kept', () => {
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 
-  test('behavior: does not bump the fee of a transaction that no node accepted', async () => {
+  test('does not raise the fee of a transaction that no node accepted', async () => {
     const poor = { code: -32000, message: 'insufficient funds for gas' }
     const request = <T>(method: string, ...params: unknown[]) =>
       stack.provider.request({ method, params }) as Promise<T>
@@ -87,7 +87,7 @@ describe('promises are kept', () => {
     expect(Number(maxFeePerGas)).toBeLessThanOrEqual(2 * Number(baseFeePerGas) + Number(tip))
   })
 
-  test('behavior: ignores an impossible estimate', async () => {
+  test('ignores an impossible estimate', async () => {
     stack.proxy.change = (method, result) => (method === 'eth_estimateGas' ? '0x5' : result)
     const { status, body } = await stack.issue(ADA)
     expect(status).toBe(202)
@@ -103,7 +103,7 @@ describe('a node that contradicts itself, or is behind', () => {
     ['no receipt', () => null],
     ['a receipt without logs', () => ({})],
     ['a receipt with none of its logs', (receipt: object) => ({ ...receipt, logs: [] })],
-  ])('behavior: %s, but records and events', async (_, change) => {
+  ])('%s, but records and events', async (_, change) => {
     stack.proxy.change = (method, result) =>
       method === 'eth_getTransactionReceipt' ? change(result as object) : result
     const { status, body } = await stack.issue(ADA)
@@ -122,7 +122,7 @@ describe('a node that contradicts itself, or is behind', () => {
     ['valid, beside no record', 1, { anchoredBlock: 0n }],
     ['expired, beside one that never expires', 2, {}],
     ['unknown', 9, {}],
-  ])('error: %s', async (_, status, change) => {
+  ])('%s', async (_, status, change) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result, params) => {
       if (!isCallOf('verificationOf', { method, params })) return result
@@ -134,7 +134,7 @@ describe('a node that contradicts itself, or is behind', () => {
     expect(await statusOf(publicId)).toBe('unverifiable')
   })
 
-  test('error: refuses a head before a block that this gateway has seen', async () => {
+  test('refuses a head older than a block that this gateway has seen', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result, params) => {
       if (!isCallOf('verificationOf', { method, params })) return result
@@ -161,7 +161,7 @@ describe('a node that contradicts itself, or is behind', () => {
   }
 })
 
-test('behavior: a damaged file of keys locks nobody out', async () => {
+test('a damaged file of keys locks nobody out', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const path = join(stack.dataDir, 'keys.db')
   writeFileSync(path, 'not a database')

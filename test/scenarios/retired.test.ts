@@ -53,7 +53,7 @@ test.each<[string, (stack: Stack) => Promise<unknown>, mayRevoke?: boolean]>([
   ['of a closed issuer', (stack) => admin(stack, 'closeIssuer', [1]), true],
   ['without ISSUE', (stack) => admin(stack, 'setPermissions', [1, accountOf(stack), 2])],
 ])(
-  'error: keeps requests that wait when the account is %s, and refuses the next',
+  'keeps waiting requests when the account is %s, and refuses new ones',
   async (_, change, mayRevoke = false) => {
     const stack = await startStackOfTest()
     const { publicId } = (await stack.issue(ADA)).body.data
@@ -78,7 +78,7 @@ test.each<[string, (stack: Stack) => Promise<unknown>, mayRevoke?: boolean]>([
   },
 )
 
-test('behavior: carries out all that it accepted, once the account is back', async () => {
+test('completes everything that it accepted, once the account is back', async () => {
   const stack = await startStackOfTest()
   const { publicId } = (await stack.issue(ADA)).body.data
   const from = stack.proxy.asked.length
@@ -108,7 +108,7 @@ test('behavior: carries out all that it accepted, once the account is back', asy
   })
 })
 
-test('behavior: keeps what is in flight and what waits behind it', async () => {
+test('keeps what is in flight and what waits behind it', async () => {
   const stack = await startStackOfTest()
   const held = Promise.withResolvers<void>()
   const from = stack.proxy.asked.length

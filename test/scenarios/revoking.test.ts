@@ -25,7 +25,7 @@ describeDatabases('revoking', (settings) => {
   const revoke = (publicId: string, body: unknown = {}, headers: object = {}) =>
     revise(stack, 'revoke', publicId, { body, headers })
 
-  test('default: revokes, and answers a repeat alike', async () => {
+  test('revokes, and gives a repeat the same answer', async () => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
     const first = await revoke(publicId, { reason: 'keyCompromise' })
     expect(first.status).toBe(200)
@@ -49,7 +49,7 @@ describeDatabases('revoking', (settings) => {
     })
   })
 
-  test('behavior: revokes many at once, for several reasons, in few transactions', async () => {
+  test('revokes many at once, for several reasons, in few transactions', async () => {
     const reasons = ['keyCompromise', 'superseded', 'unspecified']
     const issued = await Promise.all(Array.from({ length: 30 }, () => stack.issue(ADA)))
     const answers = await Promise.all(
@@ -62,7 +62,7 @@ describeDatabases('revoking', (settings) => {
     expect(transactions.size).toBeLessThan(15)
   })
 
-  test('behavior: revokes a pending document after it is issued', async () => {
+  test('revokes a pending document after it is issued', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.refuse = () => false
@@ -74,7 +74,7 @@ describeDatabases('revoking', (settings) => {
     await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('revoked')
   })
 
-  test('behavior: honours Prefer: respond-async', async () => {
+  test('honours Prefer: respond-async', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const accepted = await revoke(publicId, {}, { prefer: 'respond-async' })
     expect(accepted.status).toBe(202)
@@ -82,7 +82,7 @@ describeDatabases('revoking', (settings) => {
     await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('revoked')
   })
 
-  test('behavior: a second caller gets the reason of the revocation that is pending', async () => {
+  test('a second caller gets the reason of the pending revocation', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -105,7 +105,7 @@ describeDatabases('revoking', (settings) => {
       })
   })
 
-  describe('when somebody else is first', () => {
+  describe('when another account is first', () => {
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
     const get = async (path: string) => (await stack.request(path, { headers })).body.data
     const issue = async (): Promise<{ publicId: string; documentHash: Hex }> =>
@@ -170,7 +170,7 @@ describeDatabases('revoking', (settings) => {
     test.each([
       ['a document', issue],
       ['a document of a batch', issueBatch],
-    ])('behavior: a late look at %s does not revoke it again', async (_, make) => {
+    ])('a delayed read of %s does not revoke it again', async (_, make) => {
       const { publicId, documentHash } = await make()
       let transactions = 0
       const late = await meanwhile(
@@ -186,7 +186,7 @@ describeDatabases('revoking', (settings) => {
       expect(sent()).toBe(transactions)
     })
 
-    test('behavior: a late suspension is not repeated, and one that was undone is', async () => {
+    test('does not repeat a suspension whose read was delayed, but one that was undone', async () => {
       const { publicId, documentHash } = await issue()
       const suspend = () => revise(stack, 'suspend', publicId)
       const late = await meanwhile(suspend, suspend)
@@ -202,7 +202,7 @@ describeDatabases('revoking', (settings) => {
       ['a document', 'revoke', issue],
       ['a document of a batch', 'revokeInBatch', issueBatch],
     ] as const)(
-      'behavior: the event of %s names the revocation of another account',
+      'the event of %s names the revocation of another account',
       async (_, name, make) => {
         const made = await make()
         const { publicId, documentHash } = made
@@ -224,7 +224,7 @@ describeDatabases('revoking', (settings) => {
       },
     )
 
-    test('behavior: revokes again what was set aside', async () => {
+    test('revokes again after a distrusted revocation', async () => {
       const { provider, registry, adminKey } = stack
       const { publicId, documentHash } = await issue()
       const thief = await addAccount(stack, 2)
@@ -245,7 +245,7 @@ describeDatabases('revoking', (settings) => {
     })
   })
 
-  test("error: refuses another issuer's document", async () => {
+  test("refuses another issuer's document", async () => {
     const hash = crypto.getRandomValues(new Uint8Array(32))
     const documentKey = new Uint8Array(16)
     const publicId = encodePublicId({
@@ -258,14 +258,14 @@ describeDatabases('revoking', (settings) => {
     expect([status, body.error.code]).toEqual([403, 'other_issuer'])
   })
 
-  test('error: rejects a publicId that names another issuer, and revokes nothing', async () => {
+  test('rejects a publicId that names another issuer, and revokes nothing', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status, body } = await revoke(inTheNameOf(2, publicId))
     expect([status, body.error.code]).toEqual([403, 'other_issuer'])
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('error: reports a batch block that cannot be read as an outage', async () => {
+  test('reports a batch block that cannot be read as an outage', async () => {
     const publicId = encodePublicId({
       kind: 'batch',
       issuerId: 1,
@@ -282,11 +282,11 @@ describeDatabases('revoking', (settings) => {
     ['a suspension', { reason: 'certificateHold' }, 422],
     ['a field too many', { reason: 'unspecified', when: 'now' }, 422],
     ['no object', [], 422],
-  ])('error: %s', async (_, body, status) => {
+  ])('%s', async (_, body, status) => {
     expect((await revoke(NEVER_ISSUED, body)).status).toBe(status)
   })
 
-  test('error: refuses a key without the scope', async () => {
+  test('refuses a key without the scope', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const answer = await revoke(
       publicId,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('error: frees data folder and account when its port is taken', async () => {
+test('releases data folder and account when its port is used', async () => {
   const { registry, issuerKey, chainUrl } = stack
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const issuerSecrets: [`0x${string}`] = [randomKey()]
@@ -40,7 +40,7 @@ test('error: frees data folder and account when its port is taken', async () => 
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('behavior: readiness warns while the newest block is later than the clock', async () => {
+test('readiness warns while the newest block is later than the clock', async () => {
   const warnings = async () => (await stack.request('/readyz')).body.data.warnings
   expect(await warnings()).toEqual([])
   await stack.provider.request({ method: 'evm_increaseTime', params: [3_600] })

@@ -29,7 +29,7 @@ describe.skipIf(!folder || !binary)('several gateways with one Kubo node', () =>
   const codeOf = async ({ url }: SharedGateway, publicId: string) =>
     (await fetch(`${url}/ipfs/${cidOf(decodePublicId(publicId).hash)}?format=raw`)).status
 
-  test('default: a payload of one gateway is served by all, until another one erases it', async () => {
+  test('a payload of one gateway is served by all, until another one erases it', async () => {
     const key = { 'idempotency-key': randomUUID() }
     const issued = await at(0).call('POST', '/v1/documents', ADA, key)
     const { publicId } = issued.body.data
@@ -43,7 +43,7 @@ describe.skipIf(!folder || !binary)('several gateways with one Kubo node', () =>
     expect(repeated.body.error.code).toBe('erased')
   })
 
-  test('behavior: a repeat at the other gateway takes no payload away', async () => {
+  test('a repeat at the other gateway removes no payload', async () => {
     const key = { 'idempotency-key': randomUUID() }
     const answers = await Promise.all(
       gateways.map((one) => one.call('POST', '/v1/documents', ADA, key)),

@@ -90,7 +90,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
     const signInAt = (gateway: SharedGateway, role: Role = 'clerk') =>
       signIn({ request: requestsTo(gateway.url) }, { role })
 
-    test('default: a session of one gateway holds at all', async () => {
+    test('a session of one gateway is valid at all', async () => {
       const desk = await signInAt(at(0))
       const answers = await atAll((gateway) => asPage(gateway, 'GET', '/v1/session', desk))
       expect(answers.map(({ body }) => body.data.person.id)).toEqual(same(desk.id))
@@ -98,21 +98,24 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(issued.status).toBe(201)
     })
 
-    test.each(['DELETE', 'PATCH', 'sign out'])('error: %s ends it at all at once', async (how) => {
-      const desk = await signInAt(at(0))
-      if (how === 'sign out') await asPage(at(1), 'DELETE', '/v1/session', desk)
-      else await at(1).call(how, `/v1/people/${desk.id}`, { role: 'reader' })
-      const answers = await atAll((gateway) => asPage(gateway, 'GET', '/v1/session', desk))
-      expect(answers.map(({ status }) => status)).toEqual(same(401))
-    })
+    test.each(['DELETE', 'PATCH', 'sign out'])(
+      '%s ends it at all gateways at once',
+      async (how) => {
+        const desk = await signInAt(at(0))
+        if (how === 'sign out') await asPage(at(1), 'DELETE', '/v1/session', desk)
+        else await at(1).call(how, `/v1/people/${desk.id}`, { role: 'reader' })
+        const answers = await atAll((gateway) => asPage(gateway, 'GET', '/v1/session', desk))
+        expect(answers.map(({ status }) => status)).toEqual(same(401))
+      },
+    )
 
-    test('error: an invitation works once, wherever it is used', async () => {
+    test('an invitation works once, at any gateway', async () => {
       const { invitation } = await invite({ request: requestsTo(at(0).url) })
       const used = await atAll(({ url }) => useInvitation({ request: requestsTo(url) }, invitation))
       expect(used.map(({ status }) => status).sort()).toEqual([201, 401, 401])
     })
 
-    test('behavior: every gateway accepts the answer to a challenge of another, once', async () => {
+    test('accepts the answer to a challenge of another gateway, once', async () => {
       const authenticator = createAuthenticator('https://documents.example')
       const desk = await signInAt(at(0))
       const options = await asPage(at(0), 'POST', '/v1/passkeys/options', desk)
@@ -127,7 +130,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401])
     })
 
-    test('error: two administrators cannot remove each other', async () => {
+    test('two administrators cannot remove each other', async () => {
       const [one, other] = [
         await signInAt(at(0), 'administrator'),
         await signInAt(at(0), 'administrator'),
@@ -144,7 +147,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
   })
 
   describe('documents', () => {
-    test('default: a promise of one gateway is pending at all, and later valid at all', async () => {
+    test('a promise of one gateway is pending at all, and later valid at all', async () => {
       mine(false)
       const key = keyed(randomUUID())
       for (const i of [0, 1, 2]) {
@@ -169,7 +172,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       }
     })
 
-    test('behavior: a repeat at each gateway is answered alike while it is pending', async () => {
+    test('a repeat gets the same answer at each gateway while it is pending', async () => {
       mine(false)
       const key = keyed(randomUUID())
       const answers = await atAll((one) => issueAt(one, { ...ASYNC, ...key }))
@@ -179,7 +182,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(replayed.length).toBe(2)
     })
 
-    test('error: a key is for one body, whichever gateways get the others', async () => {
+    test('a key is for one body, whichever gateways get the others', async () => {
       const key = keyed(randomUUID())
       const answers = await Promise.all(
         gateways.map((one, i) => issueAt(one, key, { ...ADA, subjectId: `${i}` })),
@@ -190,13 +193,13 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       ])
     })
 
-    test('behavior: a request that waits at one gateway is answered when another anchors it', async () => {
+    test('a request that waits at one gateway is answered when another anchors it', async () => {
       const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => issueAt(at(i))))
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
       for (const { body } of answers) expect(body.data.blockchainHash).toMatch(/^0x\w{64}$/)
     })
 
-    test('behavior: revoking at another gateway what is still pending happens after it', async () => {
+    test('a revocation at another gateway waits for the pending document', async () => {
       mine(false)
       const promised = await issueAt(at(0), ASYNC)
       const { publicId } = promised.body.data
@@ -209,7 +212,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(await typesOf(publicId)).toEqual(['document.issued', 'document.revoked'])
     })
 
-    test('behavior: each gateway continues with what another one did', async () => {
+    test('each gateway can change what another one did', async () => {
       const publicId = await issue(0)
       for (const [i, change, status] of [
         [1, 'suspend', 'suspended'],
@@ -223,7 +226,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(codeOf(await changeAt(at(2), 'release', publicId))).toEqual([409, 'already_revoked'])
     })
 
-    test('error: a suspension that is pending at one gateway keeps others from releasing', async () => {
+    test('refuses a release while a suspension is pending at another gateway', async () => {
       const publicId = await issue(0)
       mine(false)
       expect((await changeAt(at(1), 'suspend', publicId, ASYNC)).status).toBe(202)
@@ -231,7 +234,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(released.map(codeOf)).toEqual(same([409, 'change_pending']))
     })
 
-    test('error: of successors that gateways get at the same time, one is issued', async () => {
+    test('of concurrent successors at several gateways, one is issued', async () => {
       const publicId = await issue(0)
       const answers = await Promise.all(
         gateways.map((one, i) =>
@@ -246,7 +249,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(await typesOf(publicId)).toEqual(['document.issued', 'document.superseded'])
     })
 
-    test('behavior: what one gateway erased is gone at all, also for a repeat', async () => {
+    test('a document erased at one gateway is gone at all, also for a repeat', async () => {
       const key = keyed(randomUUID())
       const publicId = await issue(0, key)
       const erased = await at(1).call('DELETE', `/v1/documents/${publicId}/payload`)
@@ -259,7 +262,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       }
     })
 
-    test('behavior: lists, bundles and payloads are the same at all gateways', async () => {
+    test('lists, bundles and payloads are the same at all gateways', async () => {
       const publicId = await issue(2)
       const answers = await atAll((one) => one.call('GET', '/v1/documents?limit=3'))
       const [first] = answers.map(({ body }) => body.data)
@@ -306,7 +309,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       apiKey = body.data.secret
     })
 
-    test('default: a batch of one gateway is known to all, with its documents', async () => {
+    test('a batch of one gateway is known to all, with its documents', async () => {
       series++
       const body = linesOf(5)
       const { status, lines } = await issueBatch(at(0), body)
@@ -331,7 +334,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(await atAll((one) => statusAt(one, some))).toEqual(same('valid'))
     })
 
-    test('behavior: the same batch at all gateways at once is issued once, and whole', async () => {
+    test('the same batch at all gateways at once is issued once, completely', async () => {
       series++
       const body = linesOf(40)
       const before = (await readEvents()).filter(({ type }) => type === 'batch.issued').length
@@ -364,7 +367,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       return answer
     }
 
-    test('behavior: readers at different gateways see each event once, in the same order', async () => {
+    test('readers at different gateways see each event once, in the same order', async () => {
       const issuing = Promise.all(Array.from({ length: 20 }, (_, i) => issueAt(at(i))))
       const seen: string[] = []
       let after = ''
@@ -387,7 +390,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(seen.length).toBeGreaterThanOrEqual(20)
     })
 
-    test('default: each event of any gateway is delivered once', async () => {
+    test('each event of any gateway is delivered once', async () => {
       const { body } = await createAt(at(1), { types: ['document.issued', 'document.revoked'] })
       receiver.secret = body.data.secret
       const publicIds = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => issue(i)))
@@ -401,7 +404,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(receiver.once().length).toBe(receiver.accepted.length)
     })
 
-    test('behavior: a webhook that one gateway removed gets nothing of the others', async () => {
+    test('a webhook removed at one gateway gets nothing from the others', async () => {
       const { body } = await createAt(at(0))
       receiver.secret = body.data.secret
       const { id } = body.data
@@ -419,7 +422,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(receiver.forged).toBe(before)
     })
 
-    test('behavior: when the gateway that delivers stops, another one goes on', async () => {
+    test('when the gateway that delivers stops, another one continues', async () => {
       const { body } = await createAt(at(1), { types: ['document.issued'] })
       receiver.secret = body.data.secret
       // The first one has had all chores from its start on.
@@ -431,14 +434,14 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(receiver.once().length).toBe(receiver.accepted.length)
     })
 
-    test('error: the limit of webhooks holds over all gateways', async () => {
+    test('the limit of webhooks applies over all gateways', async () => {
       const answers = await Promise.all(Array.from({ length: 27 }, (_, i) => createAt(at(i))))
       expect(answers.filter(({ status }) => status === 201).length).toBe(20)
     })
   })
 
   describe('API keys', () => {
-    test('default: a key that one gateway made works at all, until another one revokes it', async () => {
+    test('a key made at one gateway works at all, until another one revokes it', async () => {
       const { body } = await at(0).call('POST', '/v1/keys', { scopes: ['documents:read'] })
       const { id, secret } = body.data
       const readAll = () =>

@@ -28,7 +28,7 @@ describeDatabases('suspending', (settings) => {
   const statusOf = async (publicId: string) => (await stack.verify(publicId)).body.data?.status
   const issue = async (): Promise<string> => (await stack.issue(ADA)).body.data.publicId
 
-  test('default: suspends and releases any number of times', async () => {
+  test('suspends and releases any number of times', async () => {
     const publicId = await issue()
     for (let round = 0; round < 3; round++) {
       const suspended = await change('suspend', publicId)
@@ -60,7 +60,7 @@ describeDatabases('suspending', (settings) => {
     expect(data.blockchainProof.revokedAt).toBeNull()
   })
 
-  test('behavior: answers a repeat alike', async () => {
+  test('gives a repeat the same answer', async () => {
     const publicId = await issue()
     for (const action of ['suspend', 'release'] as const) {
       const first = await change(action, publicId)
@@ -71,7 +71,7 @@ describeDatabases('suspending', (settings) => {
     }
   })
 
-  test('behavior: makes a suspension final', async () => {
+  test('makes a suspension final', async () => {
     const publicId = await issue()
     await change('suspend', publicId)
     const revoked = await revise(stack, 'revoke', publicId, { body: { reason: 'keyCompromise' } })
@@ -87,7 +87,7 @@ describeDatabases('suspending', (settings) => {
     expect(await statusOf(publicId)).toBe('revoked')
   })
 
-  test('behavior: a release waits for the suspension in flight', async () => {
+  test('a release waits for the suspension in flight', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -105,7 +105,7 @@ describeDatabases('suspending', (settings) => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('error: refuses a release that may not wait for the suspension in flight', async () => {
+  test('refuses a release that cannot wait for the suspension in flight', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -120,7 +120,7 @@ describeDatabases('suspending', (settings) => {
     expect((await change('release', publicId)).status).toBe(200)
   })
 
-  test('behavior: sees what another account did, and does not undo it', async () => {
+  test('follows what another account did, without undoing it', async () => {
     const publicId = await issue()
     const { documentHash } = (await change('suspend', publicId)).body.data
     const key = await addAccount(stack, 2)
@@ -146,7 +146,7 @@ describeDatabases('suspending', (settings) => {
   }
   const sent = () => stack.proxy.asked.filter((name) => name === 'eth_sendRawTransaction').length
 
-  test('behavior: releases what a thief released, which counts as suspended', async () => {
+  test('releases what a thief released, which counts as suspended', async () => {
     const { publicId, documentHash, thief, distrust } = await releasedByThief()
     const before = (await change('release', publicId)).body.data
     expect(before).toMatchObject({ status: 'valid', blockchainHash: expect.any(String) })
@@ -171,7 +171,7 @@ describeDatabases('suspending', (settings) => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('behavior: suspends nothing that a thief released, and can revoke it', async () => {
+  test('suspends nothing that a thief released, but can revoke it', async () => {
     const { publicId, distrust } = await releasedByThief()
     await distrust()
     const from = sent()
@@ -187,13 +187,13 @@ describeDatabases('suspending', (settings) => {
     expect((await revise(stack, 'revoke', publicId)).body.data.status).toBe('revoked')
   })
 
-  test('error: refuses a release when there is nothing to release', async () => {
+  test('refuses a release when there is nothing to release', async () => {
     const answer = await change('release', await issue())
     expect(answer.status).toBe(409)
     expect(answer.body.error.code).toBe('not_suspended')
   })
 
-  test('error: refuses a key without the scope, a body with a field, and a document never issued', async () => {
+  test('refuses a key without the scope, a body with a field, and a document never issued', async () => {
     const publicId = await issue()
     const key = stack.key(['documents:issue', 'documents:read', 'verify'])
     for (const action of ['suspend', 'release'] as const) {

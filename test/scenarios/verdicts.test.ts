@@ -71,7 +71,7 @@ const text = (value: string) => new TextEncoder().encode(value)
 const document = (fields: object = {}) =>
   encodeDocument(bound(fields) as Parameters<typeof encodeDocument>[0])
 
-test('default: verifies a document that another program sealed by the same formats', async () => {
+test('verifies a document that another program sealed', async () => {
   const { publicId } = await anchor(document())
   expect(await verdictOf(publicId)).toMatchObject({
     valid: true,
@@ -79,7 +79,7 @@ test('default: verifies a document that another program sealed by the same forma
   })
 })
 
-test('behavior: names the document that another one supersedes', async () => {
+test('names the document that it supersedes', async () => {
   const supersedes = `0x${'09af'.repeat(16)}`
   const { publicId } = await anchor(document({ supersedes }))
   const { valid, document: shown } = await verdictOf(publicId)
@@ -87,7 +87,7 @@ test('behavior: names the document that another one supersedes', async () => {
   expect(shown.supersedes).toBe(supersedes)
 })
 
-describe('tampered: the right hash with content that does not fit', () => {
+describe('a document with the right hash and content that does not fit', () => {
   test.each<[string, () => Uint8Array, string]>([
     ['not JSON', () => text('hello'), 'json_syntax'],
     ['a list', () => text('[]'), 'document_fields'],
@@ -108,7 +108,7 @@ describe('tampered: the right hash with content that does not fit', () => {
       () => document({ expiresAt: '2090-01-01' }),
       'other_expiry',
     ],
-  ])('error: %s', async (_, plaintext, code) => {
+  ])('%s', async (_, plaintext, code) => {
     const { publicId } = await anchor(plaintext())
     const verdict = await verdictOf(publicId)
     expect(verdict).toMatchObject({
@@ -123,7 +123,7 @@ describe('tampered: the right hash with content that does not fit', () => {
     })
   })
 
-  test('error: rejects a header that was made for another document', async () => {
+  test('rejects a header that was made for another document', async () => {
     const { publicId } = await anchor(document(), { sd: NO_DOCUMENT_SD })
     const verdict = await verdictOf(publicId)
     expect(verdict).toMatchObject({ status: 'tampered', document: null })
@@ -134,18 +134,18 @@ describe('tampered: the right hash with content that does not fit', () => {
     })
   })
 
-  test('error: rejects an expiry that the document does not have', async () => {
+  test('rejects an expiry that the document does not have', async () => {
     const validUntil = validUntilOf({ expiresAt: '2090-01-01' })
     const { publicId } = await anchor(document(), { validUntil })
     expect((await verdictOf(publicId)).status).toBe('tampered')
   })
 
-  test('error: rejects a block that is not a sealed document', async () => {
+  test('rejects a block that is not a sealed document', async () => {
     const { publicId } = await anchor(document(), { block: text('hello') })
     expect((await verdictOf(publicId)).status).toBe('tampered')
   })
 
-  test("error: rejects another issuer's record of this issuer's document", async () => {
+  test("rejects another issuer's record of this issuer's document", async () => {
     const key = randomKey()
     const { address } = new Wallet(key)
     await send('registerIssuer', [address, 'Forger', ''], stack.adminKey)
@@ -177,7 +177,7 @@ describe('tampered: the right hash with content that does not fit', () => {
   })
 })
 
-test('error: rejects another key in the publicId', async () => {
+test('rejects another key in the publicId', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const { hash } = decodePublicId(publicId)
   const forged = encodePublicId({
@@ -197,7 +197,7 @@ describe('expired', () => {
   const day = (offset: number) =>
     new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
 
-  test('error: is expired the day after its last day', async () => {
+  test('is expired the day after its last day', async () => {
     const issued = await stack.issue({ ...ADA, expiresAt: day(-1) })
     expect(issued.status).toBe(201)
     expect(issued.body.data.status).toBe('expired')
@@ -206,7 +206,7 @@ describe('expired', () => {
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 
-  test('behavior: is valid through the end of its last day', async () => {
+  test('is valid through the end of its last day', async () => {
     const today = day(0)
     const issued = await stack.issue({ ...ADA, expiresAt: today })
     if (day(0) !== today) return // midnight, UTC, in between
@@ -214,7 +214,7 @@ describe('expired', () => {
   })
 })
 
-test('behavior: a document dated in the future is valid, and a check says so', async () => {
+test('a document dated in the future is valid, and a check says so', async () => {
   const { publicId } = await anchor(document({ issuedAt: '2999-03-01' }))
   const verdict = await verdictOf(publicId)
   expect(verdict).toMatchObject({ valid: true, status: 'valid' })
@@ -227,7 +227,7 @@ test('behavior: a document dated in the future is valid, and a check says so', a
   })
 })
 
-test('behavior: verifies a document of a batch that the gateway did not issue', async () => {
+test('verifies a document of a batch that the gateway did not issue', async () => {
   const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32).fill(9)), randomSalt())
   const { bytes, documentHash } = await sealAnything(document(), keys)
   const { registry } = stack
@@ -267,7 +267,7 @@ describe('after a theft', () => {
     return { hash, publicId: encodePublicId({ ...id, ...keys }) }
   }
 
-  test('behavior: judges what the thief issued, revoked and hid, before and after the repair', async () => {
+  test('judges what the thief issued, revoked and released, before and after the repair', async () => {
     await send('addAccount', [1, stolen, 3], stack.adminKey)
     await stack.provider.request({
       method: 'anvil_setBalance',
@@ -322,7 +322,7 @@ describe('revoked', () => {
     [1, 'revoked', 'keyCompromise'],
     [4, 'superseded', 'superseded'],
     [9, 'revoked', 'privilegeWithdrawn'],
-  ])('error: reports reason %i', async (reason, status, name) => {
+  ])('reports reason %i', async (reason, status, name) => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
     await send('revoke', [1, documentHash, reason])
     const verdict = await verdictOf(publicId)
@@ -332,7 +332,7 @@ describe('revoked', () => {
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 
-  test('behavior: reports revoked before expired', async () => {
+  test('reports revoked before expired', async () => {
     const fields = { ...ADA, expiresAt: '2026-02-01' }
     const { publicId, documentHash } = (await stack.issue(fields)).body.data
     await send('revoke', [1, documentHash, 1])
@@ -353,19 +353,19 @@ describe('an unavailable payload', () => {
     })
   }
 
-  test('error: is unverifiable when no source has it', async () => {
+  test('is unverifiable when no source has it', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
     await unverifiable(publicId, 'missing')
   })
 
-  test('error: is unverifiable when a source answers with an error', async () => {
+  test('is unverifiable when a source answers with an error', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 500)
     await unverifiable(publicId, 'unreachable')
   })
 
-  test('error: is unverifiable when a source returns other bytes', async () => {
+  test('is unverifiable when a source returns other bytes', async () => {
     const { publicId, hash, bytes } = await anchor(document())
     const other = bytes.slice()
     other[300] = (other[300] ?? 0) ^ 1
@@ -375,13 +375,13 @@ describe('an unavailable payload', () => {
     expect((await verdictOf(publicId)).status).toBe('valid')
   })
 
-  test("behavior: does not take another gateway's 410 as an erasure", async () => {
+  test("does not treat another gateway's 410 as an erasure", async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 410)
     await unverifiable(publicId, 'missing')
   })
 
-  test('behavior: reports a revocation all the same', async () => {
+  test('reports a revocation anyway', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
     await send('revoke', [1, toHex(hash) satisfies Hex, 1])

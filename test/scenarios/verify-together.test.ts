@@ -73,7 +73,7 @@ async function verifyTogether() {
   return { answers: await Promise.all(answers), calls: reads(from) }
 }
 
-test('default: verifies many documents in few calls, each with its own verdict', async () => {
+test('verifies many documents in few calls, each with its own verdict', async () => {
   const { answers, calls } = await verifyTogether()
   expect(answers.map(({ body }) => body.data.status)).toEqual(expected)
   // Issuing reads the registry too, now and then.
@@ -113,7 +113,7 @@ test.each<[string, (group: string) => string]>([
       return `${head}${other}${one}${group.slice(head.length + 2 * WORD)}`
     },
   ],
-])('error: no verdict follows from an answer to many that %s', async (_, change) => {
+])('gives no verdict from an answer to many that %s', async (_, change) => {
   let groups = 0
   stack.proxy.change = (method, result) => {
     if (!isGroup(method, result)) return result
@@ -125,7 +125,7 @@ test.each<[string, (group: string) => string]>([
   expect(answers.map(({ body }) => body.data.status)).toEqual(expected)
 })
 
-test('error: reports an outage to each, and recovers for each', async () => {
+test('reports an outage to each, and recovers for each', async () => {
   stack.proxy.refuse = (method) => method === 'eth_call'
   const answers = await Promise.all(publicIds.map((publicId) => stack.verify(publicId)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))

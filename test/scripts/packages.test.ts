@@ -165,7 +165,7 @@ function nodes(): string[] {
   return found ? [process.execPath, found] : [process.execPath]
 }
 
-test('default: the same bytes are made in another folder', async () => {
+test('makes the same bytes in another folder', async () => {
   const again = await makePackages(join(consumer, 'again'))
   const filesOf = (all: Package[]) =>
     all.flatMap(({ folder }) =>
@@ -184,16 +184,13 @@ test('default: the same bytes are made in another folder', async () => {
 })
 
 describe.skipIf(linters === undefined)('linted', () => {
-  test.each(['document-registry', 'docreg'])(
-    'default: publint finds nothing in %s',
-    async (name) => {
-      const args = [join(linters ?? '', 'publint/src/cli.js'), 'run', installed(name), '--strict']
-      const { stdout } = await run(process.execPath, args)
-      expect(stdout).toContain('All good!')
-    },
-  )
+  test.each(['document-registry', 'docreg'])('publint finds nothing in %s', async (name) => {
+    const args = [join(linters ?? '', 'publint/src/cli.js'), 'run', installed(name), '--strict']
+    const { stdout } = await run(process.execPath, args)
+    expect(stdout).toContain('All good!')
+  })
 
-  test('default: attw finds nothing in the library', async () => {
+  test('attw finds nothing in the library', async () => {
     const program = join(linters ?? '', '@arethetypeswrong/cli/dist/index.js')
     const tarball = tarballs.get('document-registry') ?? ''
     const args = [program, tarball, '--profile', 'esm-only', '--no-color', '--no-emoji']
@@ -203,7 +200,7 @@ describe.skipIf(linters === undefined)('linted', () => {
   })
 })
 
-test('default: the library has three dependencies, and the command another copy of nothing', () => {
+test('the library has three dependencies, and the command adds no second copy of one', () => {
   expect(dependenciesOf('document-registry')).toHaveLength(3)
   expect(dependenciesOf('docreg')).toContain('document-registry')
   expect(manifestOf('docreg').dependencies['document-registry']).toBe(manifest.version)
@@ -212,7 +209,7 @@ test('default: the library has three dependencies, and the command another copy 
 })
 
 test.each(['document-registry', 'docreg'])(
-  'default: %s takes every address from the manifest of the repository',
+  '%s reads every address from the manifest of the repository',
   (name) => {
     const page = manifest.repository.url.replace(/^git\+|\.git$/g, '')
     const { homepage, bugs, repository, version } = manifestOf(name)
@@ -234,7 +231,7 @@ test.each(['document-registry', 'docreg'])(
   },
 )
 
-test.each(nodes())('default: can be imported by %s', async (node) => {
+test.each(nodes())('can be imported by %s', async (node) => {
   const { stdout: version } = await run(node, ['--version'])
   expect(Number(/^v(\d+)/.exec(version)?.[1])).toBeGreaterThanOrEqual(20)
   const { stdout } = await run(node, ['use.mjs'], { cwd: consumer })
@@ -243,7 +240,7 @@ test.each(nodes())('default: can be imported by %s', async (node) => {
   expect(JSON.parse(required.stdout)).toEqual({ subjectName: TOLD.subjectName, isSame: true })
 })
 
-test.each(nodes())('default: the command runs with %s', async (node) => {
+test.each(nodes())('the command runs with %s', async (node) => {
   const command = join(installed('docreg'), manifestOf('docreg').bin.docreg)
   const photo = join(root, 'test/apps/docreg/images/photo.jpg')
   const sources = ['--rpc', 'http://127.0.0.1:1', '--registry', proof?.registry ?? '']
@@ -269,7 +266,7 @@ test.each(nodes())('default: the command runs with %s', async (node) => {
   })
 })
 
-test.each(nodes())('default: an audit runs with %s, or says which Node it needs', async (node) => {
+test.each(nodes())('an audit runs with %s, or says which Node it needs', async (node) => {
   const command = join(installed('docreg'), manifestOf('docreg').bin.docreg)
   const sources = ['--rpc', 'http://127.0.0.1:1', '--registry', proof?.registry ?? '']
   const { code, stderr } = await run(node, [command, 'audit', '--issuer', '1', ...sources], {
@@ -287,7 +284,7 @@ export const check = (publicId, rpc, registry, ipfs) =>
 test.each([
   ['verify one document', DIRECT, 25_000],
   ['everything of the verifier', `export * from 'document-registry/verifier'`, 40_000],
-])('default: %s fits its budget in a bundle for browsers', async (_what, contents, budget) => {
+])('%s fits its budget in a bundle for browsers', async (_what, contents, budget) => {
   const bundle = await build({
     stdin: { contents, resolveDir: consumer },
     bundle: true,
@@ -304,7 +301,7 @@ test.each([
 })
 
 test.each(['nodenext', 'node16', 'bundler'])(
-  'default: its types resolve with moduleResolution %s',
+  'its types resolve with moduleResolution %s',
   async (moduleResolution) => {
     const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution
     const { stdout } = await run(

@@ -94,7 +94,7 @@ function withRealAddresses(code: string): string {
 }
 
 describe.skipIf(modules === undefined)('published', () => {
-  test('default: ES modules give a verdict after the install', async () => {
+  test('ES modules give a verdict after the install', async () => {
     const started = performance.now()
     const esm = await project('esm', 'document-registry')
     writeFileSync(join(esm, 'verify.mjs'), example('createQuorumReader(readers'))
@@ -103,13 +103,13 @@ describe.skipIf(modules === undefined)('published', () => {
     expect(told).toMatch(/^valid \{[\s\S]*Ada Lovelace/)
   })
 
-  test('default: CommonJS gives a verdict', async () => {
+  test('CommonJS gives a verdict', async () => {
     const cjs = await project('cjs', 'document-registry')
     writeFileSync(join(cjs, 'verify.cjs'), example('= require('))
     expect(await expectDone(inFolder(cjs, 'node verify.cjs'))).toBe('valid\n')
   })
 
-  test.each(['nodenext', 'bundler'])('default: strict TypeScript, %s', async (resolution) => {
+  test.each(['nodenext', 'bundler'])('strict TypeScript, %s', async (resolution) => {
     const typed = await project(`ts-${resolution}`, 'document-registry', 'typescript@7.0.2')
     writeFileSync(join(typed, 'verify.ts'), example('type Verdict'))
     const module = resolution === 'bundler' ? 'esnext' : resolution
@@ -135,7 +135,7 @@ describe.skipIf(modules === undefined)('published', () => {
       return withRealAddresses(found[0]?.code ?? '').replaceAll(/^docreg /gm, 'npx --yes docreg ')
     }
 
-    test('default: issues and prints with npx', async () => {
+    test('issues and prints with npx', async () => {
       const line = commands('drk_…').replace('drk_…', API_KEY)
       // Engine and fonts stay installed.
       const told = await expectDone(inFolder(empty, line, { XDG_CACHE_HOME: cacheFolder('..') }))
@@ -145,20 +145,20 @@ describe.skipIf(modules === undefined)('published', () => {
       ])
     })
 
-    test('default: verifies with npx', async () => {
+    test('verifies with npx', async () => {
       const line = commands('letter.jpg').replace('letter.jpg', 'issued/qr/*.png')
       expect(await expectDone(inFolder(empty, line))).toMatch(/^VALID: issued, not revoked/)
       const printed = line.replace('qr/*.png', 'certificates/*.pdf')
       expect(await expectDone(inFolder(empty, printed))).toMatch(/^VALID: issued, not revoked/)
     })
 
-    test('default: is installed from a checkout, unpublished', async () => {
+    test('is installed from a checkout, unpublished', async () => {
       expect(fromCheckout.code, fromCheckout.stderr).toBe(0)
       const { stdout } = await inFolder(folder, 'checkout/bin/docreg --version')
       expect(stdout).toBe(`${manifest.version}\n`)
     })
 
-    test('default: is installed without another copy of the library', async () => {
+    test('is installed without another copy of the library', async () => {
       const used = await project('command', 'docreg', 'document-registry')
       const { stdout } = await inFolder(used, 'npm ls --all --parseable')
       expect(stdout.match(/node_modules\/document-registry$/gm)).toHaveLength(1)
@@ -183,7 +183,7 @@ describe.skipIf(modules === undefined)('published, in a browser', () => {
     })
     afterAll(() => browser?.close())
 
-    test.each(PAGES)('default: a page of %s gives a verdict', async (name, bundler, command) => {
+    test.each(PAGES)('a page of %s gives a verdict', async (name, bundler, command) => {
       const built = await project(name, 'document-registry', bundler)
       writeFileSync(join(built, 'page.js'), example('location.hash'))
       writeFileSync(join(built, 'index.html'), example('<!doctype html>'))
@@ -248,7 +248,7 @@ describe.skipIf(modules === undefined)(
       programOf(skip, `node-${platform}`, version, 'bin/node')
     const npmOf = (skip: Skip, version: string) => programOf(skip, 'npm', version, 'bin/npm-cli.js')
 
-    test.for(NODES)('default: Node %s', async (version, { skip }) => {
+    test.for(NODES)('Node %s', async (version, { skip }) => {
       const node = await nodeOf(skip, version)
       expect(await expectDone(inFolder(esm, `${node} verify.mjs`))).toMatch(/^valid /)
       expect(await expectDone(inFolder(esm, `${node} verify.cjs`))).toBe('valid\n')
@@ -256,28 +256,25 @@ describe.skipIf(modules === undefined)(
       expect(await expectDone(inFolder(esm, line, {}, publicId))).toMatch(/^VALID/)
     })
 
-    test.for(RUNTIMES)('default: %s', async ([, name, version, program], { skip }) => {
+    test.for(RUNTIMES)('%s', async ([, name, version, program], { skip }) => {
       const line = `${await programOf(skip, name, version, program)} verify.mjs`
       expect(await expectDone(inFolder(esm, line))).toMatch(/^valid /)
     })
 
-    test.for(MANAGERS)(
-      'default: %s installs both',
-      async ([name, version, program, add], { skip }) => {
-        const other = join(folder, name)
-        mkdirSync(other)
-        writeFileSync(join(other, 'package.json'), '{}')
-        const line = `${process.execPath} ${await programOf(skip, name, version, program)} ${add}`
-        await expectDone(inFolder(other, `${line} document-registry docreg`))
-        writeFileSync(join(other, 'verify.cjs'), example('= require('))
-        writeFileSync(join(other, 'document.txt'), publicId)
-        expect(await expectDone(inFolder(other, 'node verify.cjs'))).toBe('valid\n')
-        const told = await expectDone(inFolder(other, 'node_modules/.bin/docreg --version'))
-        expect(told).toBe(`${manifest.version}\n`)
-      },
-    )
+    test.for(MANAGERS)('%s installs both', async ([name, version, program, add], { skip }) => {
+      const other = join(folder, name)
+      mkdirSync(other)
+      writeFileSync(join(other, 'package.json'), '{}')
+      const line = `${process.execPath} ${await programOf(skip, name, version, program)} ${add}`
+      await expectDone(inFolder(other, `${line} document-registry docreg`))
+      writeFileSync(join(other, 'verify.cjs'), example('= require('))
+      writeFileSync(join(other, 'document.txt'), publicId)
+      expect(await expectDone(inFolder(other, 'node verify.cjs'))).toBe('valid\n')
+      const told = await expectDone(inFolder(other, 'node_modules/.bin/docreg --version'))
+      expect(told).toBe(`${manifest.version}\n`)
+    })
 
-    test('default: npm 6 installs both', async ({ skip }) => {
+    test('npm 6 installs both', async ({ skip }) => {
       const old = join(folder, 'npm-6')
       mkdirSync(old)
       const [node, cli] = [await nodeOf(skip, '20.19.0'), await npmOf(skip, '6.14.18')]
@@ -292,7 +289,7 @@ describe.skipIf(modules === undefined)(
       expect(version).toBe(`${manifest.version}\n`)
     })
 
-    test('error: npm says that Node is too old, and so does what runs', async ({ skip }) => {
+    test('npm and the programs report that Node is too old', async ({ skip }) => {
       const [node, cli] = [await nodeOf(skip, TOO_OLD), await npmOf(skip, '10.9.4')]
       const installed = await inFolder(esm, `${node} ${cli} install --prefer-offline docreg`)
       expect(installed.stderr).toMatch(

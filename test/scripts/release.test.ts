@@ -31,7 +31,7 @@ const installed = installedWith(manifest, lock)
 describe('dependencies', () => {
   const names = Object.keys(installed).map(nameOf)
 
-  test('default: are those that npm installs for a user', async () => {
+  test('are those that npm installs for a user', async () => {
     const { stdout } = await run('npm', ['ls', '--omit=dev', '--all', '--parseable'], { cwd: root })
     const paths = stdout.split('\n').filter((path) => path.includes('node_modules'))
     const listed = paths.map((path) => path.slice(path.indexOf('node_modules')))
@@ -44,7 +44,7 @@ describe('dependencies', () => {
     for (const name of ['typescript', 'hardhat', 'vitest']) expect(names).not.toContain(name)
   })
 
-  test('error: names what the lock file lacks', () => {
+  test('names what the lock file lacks', () => {
     expect(() => installedWith({ dependencies: { absent: '1.0.0' } }, lock)).toThrow(
       'package-lock.json has no absent',
     )
@@ -56,12 +56,12 @@ describe('licences', () => {
     'node_modules/a/node_modules/@b/c': { version: '1.2.3', ...(license && { license }) },
   })
 
-  test('default: those of all dependencies and fonts are permissive', () => {
+  test('of all dependencies and fonts are permissive', () => {
     expect(refusedLicences({ ...installed, ...packsOfCertificates() })).toEqual([])
   })
 
   test.each(['MIT', '(MIT OR GPL-3.0-only)', 'GPL-3.0-only OR MIT AND ISC'])(
-    'args: allows %s',
+    'allows %s',
     (license) => expect(refusedLicences(licensed(license))).toEqual([]),
   )
 
@@ -76,13 +76,13 @@ describe('licences', () => {
     '(MIT AND (GPL-2.0 OR ISC))',
     '',
     undefined,
-  ])('error: names the package with the licence %s', (license) => {
+  ])('names the package with the licence %s', (license) => {
     expect(refusedLicences(licensed(license))).toEqual([
       expect.stringContaining(`@b/c 1.2.3 has the licence ${license || '(none)'},`),
     ])
   })
 
-  test('behavior: the file lists every package, and the text of each that is installed', () => {
+  test('the licence file lists every package, and the text of each that is installed', () => {
     const text = formatLicences('Packages', installed)
     for (const [path, { version, license }] of Object.entries(installed))
       expect(text).toContain(`${nameOf(path)} ${version}: ${license}\n`)
@@ -90,7 +90,7 @@ describe('licences', () => {
   })
 })
 
-test('default: an SBOM lists every package, and is the same on every path', () => {
+test('an SBOM lists every package, and is the same on every path', () => {
   const made = () => formatSbom('application', { ...manifest, name: 'a-gateway' }, installed)
   const { serialNumber, metadata, components } = JSON.parse(made())
   expect({ serialNumber, timestamp: metadata.timestamp }).toEqual({})
@@ -136,7 +136,7 @@ function cloneTo(folder: string): string {
   return folder
 }
 
-test('error: refuses a checkout with changes', async () => {
+test('refuses a checkout with changes', async () => {
   const clone = cloneTo(join(dir, 'changed'))
   writeFileSync(join(clone, 'new.txt'), '')
   const ended = await run('node', ['scripts/release.mjs'], { cwd: clone }).catch((error) => error)
@@ -150,13 +150,13 @@ test('error: refuses a checkout with changes', async () => {
 
 const python = required(await pythonOfExamples())
 
-describe.runIf(IS_LONG)('two whole releases', () => {
+describe.runIf(IS_LONG)('two complete releases', () => {
   async function makeRelease(clone: string, umask: string): Promise<string> {
     await run('sh', ['-c', `umask ${umask} && npm run release`], { cwd: clone })
     return join(clone, 'dist', 'release')
   }
 
-  test('default: are the same to the byte, and complete', { timeout: 1_200_000 }, async () => {
+  test('are identical byte by byte, and complete', { timeout: 1_200_000 }, async () => {
     const first = cloneTo(join(dir, 'a'))
     const second = join(dir, 'somewhere', 'else, longer')
     await run('git', ['clone', '--quiet', first, second])
@@ -187,7 +187,7 @@ describe.runIf(IS_LONG)('two whole releases', () => {
   })
 
   test.skipIf(python === undefined)(
-    'behavior: the archive of the corpus is all that an implementation needs',
+    'the archive of the corpus has all that an implementation needs',
     async () => {
       const release = join(dir, 'a', 'dist', 'release')
       const [archive = ''] = readdirSync(release).filter((name) => name.includes('-corpus-'))

@@ -48,7 +48,7 @@ function run(
 }
 
 describe.each(nodes)('by %s', (node) => {
-  test('default: runs on the pinned Node, with its options and arguments', async () => {
+  test('runs on the pinned Node, with its options and arguments', async () => {
     const { output, code } = await run(
       node,
       'console.log(process.version, Error.stackTraceLimit, process.argv.at(-1))',
@@ -57,30 +57,27 @@ describe.each(nodes)('by %s', (node) => {
     expect(code).toBe(0)
   })
 
-  test('behavior: the exit code is that of the script', async () => {
+  test('the exit code is that of the script', async () => {
     expect((await run(node, 'process.exit(64)')).code).toBe(64)
   })
 
-  test('behavior: a script that a signal ends ends the runner in the same way', async () => {
+  test('a script that a signal ends ends the runner in the same way', async () => {
     const { signal } = await run(node, 'process.kill(process.pid, "SIGKILL")')
     expect(signal).toBe('SIGKILL')
   })
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'behavior: %s reaches the script, which decides what becomes of it',
+    'passes %s to the script, which decides what to do',
     async (signal) => {
       expect(await runAndSignal(node, signal)).toEqual(STOPPED)
     },
   )
 })
 
-test.runIf(outside)(
-  'behavior: a signal reaches a script that was faster than the runner',
-  async () => {
-    const ended = await runAndSignal(outside ?? '', 'SIGTERM', ['--import', SLOW_AFTER_SPAWN])
-    expect(ended).toEqual(STOPPED)
-  },
-)
+test.runIf(outside)('passes a signal to a script that was faster than the runner', async () => {
+  const ended = await runAndSignal(outside ?? '', 'SIGTERM', ['--import', SLOW_AFTER_SPAWN])
+  expect(ended).toEqual(STOPPED)
+})
 
 const STOPPED: Ended = { code: 3, signal: null, output: 'ready\nstopped\n' }
 
@@ -110,7 +107,7 @@ function runAndSignal(node: string, signal: NodeJS.Signals, options?: string[]):
   return run(node, script, act, options)
 }
 
-test('behavior: the pinned Node becomes the script, so that kill -9 leaves nothing behind', async () => {
+test('the pinned Node replaces the script, so that kill -9 leaves nothing behind', async () => {
   let pid = 0
   const { output } = await run(
     process.execPath,

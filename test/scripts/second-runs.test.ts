@@ -44,7 +44,7 @@ const recorded = () =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('default: a run without failures is recorded, and nothing runs again', async () => {
+test('records a run without failures, and runs nothing again', async () => {
   expect(await judge([])).toMatchObject({ code: 0, stdout: '' })
   expect(recorded()).toEqual([
     {
@@ -55,20 +55,20 @@ test('default: a run without failures is recorded, and nothing runs again', asyn
   ])
 })
 
-test('behavior: a failed file runs once more, alone, and is recorded', async () => {
+test('runs a failed file once more, alone, and records it', async () => {
   const { code, stdout } = await judge([STEADY, OTHER])
   expect(stdout).toContain(`run --no-file-parallelism ${STEADY} ${OTHER}`)
   expect(code).toBe(0)
   expect(recorded()).toMatchObject([{ secondRuns: [STEADY, OTHER] }])
 })
 
-test('error: a file that fails again is broken, and not recorded as unsteady', async () => {
+test('a file that fails again is broken, and not recorded as unsteady', async () => {
   expect(await judge([])).toMatchObject({ code: 0 })
   expect(await judge([STEADY], 3)).toMatchObject({ code: 3 })
   expect(recorded()).toHaveLength(1)
 })
 
-test('error: a second run needed twice within 20 runs fails and names the file', async () => {
+test('a second run needed twice within 20 runs fails and names the file', async () => {
   expect(await judge([STEADY])).toMatchObject({ code: 0 })
   for (let i = 0; i < 18; i++) expect(await judge([])).toMatchObject({ code: 0 })
   const { code, stdout } = await judge([OTHER, STEADY])
@@ -76,7 +76,7 @@ test('error: a second run needed twice within 20 runs fails and names the file',
   expect(stdout).toMatch(new RegExp(`twice within 20 runs:\n${STEADY}\n$`))
 })
 
-test('behavior: what is 20 runs ago is forgotten', async () => {
+test('drops what is 20 runs old', async () => {
   expect(await judge([STEADY])).toMatchObject({ code: 0 })
   for (let i = 0; i < 19; i++) expect(await judge([])).toMatchObject({ code: 0 })
   expect(await judge([STEADY])).toMatchObject({ code: 0 })
@@ -89,13 +89,13 @@ test.each([
   ['test/apps/docreg-gateway/issue-again-reorg.test.ts', 'by a word of its name'],
   ['test/scenarios/outages.test.ts', 'by a word of its name'],
   ['test/packages/local-chain/local-chain.test.ts', 'because it kills'],
-])('error: %s never runs twice, %s', async (file) => {
+])('%s never runs twice, %s', async (file) => {
   const { code, stdout } = await judge([STEADY, file])
   expect(code).toBe(1)
   expect(stdout).toMatch(new RegExp(`never run twice:\n${file}\n$`))
 })
 
-test('error: neither many failures nor an error outside of the tests get a second run', async () => {
+test('many failures, or an error outside of the tests, get no second run', async () => {
   const six = ['csv', 'docreg', 'kept-list', 'progress', 'registry', 'report']
   const many = await judge(six.map((name) => `test/apps/docreg/${name}.test.ts`))
   expect(many).toMatchObject({ code: 1, stdout: expect.stringContaining('more than 5 files') })

@@ -22,14 +22,14 @@ function install(name: string, body: string): void {
   chmodSync(path, 0o755)
 }
 
-test('error: fails without its tools, and names each', async () => {
+test('fails without its tools, and names each', async () => {
   const { code, stdout, stderr } = await prove()
   expect(stdout).toBe('')
   expect(stderr).toContain('nothing is proved: halmos is not installed (pip install halmos==')
   expect(code).toBe(1)
 })
 
-test('error: fails without a solver, where halmos and forge are installed', async () => {
+test('fails without a solver, where halmos and forge are installed', async () => {
   install('forge', 'exit 0')
   // What Halmos 0.3.3 printed where its solver was deleted.
   const lines = [

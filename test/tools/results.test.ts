@@ -37,7 +37,7 @@ test('the pages link to every file of figures', () => {
   expect(files.filter((file) => !page.includes(`results/${file})`))).toEqual([])
 })
 
-test('default: a benchmark replaces its own part of the page', () => {
+test('a benchmark replaces its own part of the page', () => {
   const before = 'a\n<!-- one -->\nold\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\n'
   expect(withPart(before, 'one', 'new')).toBe(before.replace('old', 'new'))
 })

@@ -23,9 +23,9 @@ export const reindexCommand = defineCommand({
     const { owned, anchored, pending, inBatches } = done
     if (json) write(printableJson(done))
     else {
-      if (owned > 0) note(`batches   ${owned} of an unknown tenant are of ${tenant} now`)
+      if (owned > 0) note(`batches   ${owned} of an unknown tenant now belong to ${tenant}`)
       note(`indexed   ${anchored} anchored documents, ${pending} pending`)
-      if (inBatches > 0) note(`          ${inBatches} documents of batches that it did not have`)
+      if (inBatches > 0) note(`          ${inBatches} documents of batches that the index lacked`)
     }
     return EXIT.ok
   },

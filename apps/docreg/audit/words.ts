@@ -51,7 +51,7 @@ export function verdictOf(audit: Audit): {
         'The registry counts no document and no batch of this issuer at this block.',
         newerSentence(newer),
       ),
-      plain: 'In plain words: there was nothing to look at.',
+      plain: 'In plain words: there was nothing to audit.',
     }
   const sentence = ending(all, unread, newerSentence(newer))
   if (findings.some(({ code }) => UNREAD.some((one) => one === code)))

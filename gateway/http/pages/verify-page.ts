@@ -13,7 +13,8 @@ const NO_CONFIG = '<script type="application/json" id="config">null</script>'
  * @throws {Error} if the page has no place for it.
  */
 export function withConfig(html: string, config: PageConfig): string {
-  if (!html.includes(NO_CONFIG)) throw new Error('the verify page has no place for a configuration')
+  if (!html.includes(NO_CONFIG))
+    throw new Error('the verify page has no placeholder for its settings')
   // Only a `<` could end the script element.
   const json = JSON.stringify(config).replaceAll('<', '\\u003c')
   return html.replace(NO_CONFIG, () => NO_CONFIG.replace('null', () => json))

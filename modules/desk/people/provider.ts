@@ -61,7 +61,7 @@ export function createProvider(
     })
     const claims = tokens.claims() as Claims
     if (claims.iat > clock.wall() / 1000 + CLOCK_SKEW_SECONDS)
-      throw new Error('the ID token is of the future')
+      throw new Error('the ID token is dated in the future')
     const isComplete = claims[groupsClaim] !== undefined && nameIn(claims) !== undefined
     if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims
     return { ...(await fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims }

@@ -237,7 +237,7 @@ const notFound = () => new ApiError('not_found', 'no such run')
 const tooMany = () =>
   new ApiError(
     'too_many_runs',
-    'too many runs are not done: wait for one to end, or remove one that is stopped',
+    'too many unfinished runs: wait for one to end, or remove a stopped one',
   )
 
 /** @throws {ApiError} `too_large`; `bad_fields`, naming bad rows by their lines. */
@@ -262,7 +262,7 @@ async function readRows(
   }
   if (line === 0) details.push({ field: '', message: 'must have at least one row' })
   if (details.length === 0) return rows
-  throw new ApiError('bad_fields', 'nothing was accepted, because rows are bad', { details })
+  throw new ApiError('bad_fields', 'no row was accepted, because some rows are bad', { details })
 }
 
 /** @returns The document, or what is wrong with it. */

@@ -105,7 +105,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   })
   const turns = new Gauge({
     name: 'document_registry_webhook_turns',
-    help: 'Webhooks that this gateway sends to now, by whether their receiver answers within a second (quick) or not (slow), and those that wait because there are no more places (waiting)',
+    help: 'Webhooks that this gateway sends to now, by whether their receiver answers within a second (quick) or not (slow), and those that wait because all slots are taken (waiting)',
     labelNames: ['state'],
     registers,
   })
@@ -133,7 +133,7 @@ function addRequests(registers: Registry[]): Pick<Metrics, 'served' | 'limited'>
   })
   const limited = new Counter({
     name: 'document_registry_rate_limited_total',
-    help: 'Requests answered 429 by the limit: of a key, an address, or the places of /rpc',
+    help: 'Requests answered 429 by the limit: of a key, an address, or the slots of /rpc',
     labelNames: ['limit'],
     registers,
   })
@@ -157,13 +157,13 @@ function addIntents(
 ): Pick<Metrics, 'concluded' | 'planned' | 'included' | 'final'> {
   const outcomes = new Counter({
     name: 'document_registry_intents_concluded_total',
-    help: 'Intents by kind (issue, revoke, suspend, release) and outcome (anchored, conflict, distrusted, moot = nothing to do, absent = to be done again)',
+    help: 'Documents and changes by kind (issue, revoke, suspend, release) and outcome (anchored, conflict, distrusted, moot = nothing to do, absent = to be done again)',
     labelNames: ['kind', 'outcome'],
     registers,
   })
   const sizes = new Histogram({
     name: 'document_registry_transaction_intents',
-    help: 'Intents in a new transaction',
+    help: 'Documents and changes in a new transaction',
     buckets: SIZE_BUCKETS,
     registers,
   })
@@ -176,7 +176,7 @@ function addIntents(
   })
   const finality = new Histogram({
     name: 'document_registry_finality_seconds',
-    help: 'From the block of an intent to its finality, by kind; of blocks seen since the start',
+    help: 'From the block of a document or change to its finality, by kind; of blocks seen since the start',
     labelNames: ['kind'],
     buckets: FINALITY_BUCKETS,
     registers,
@@ -227,12 +227,12 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
 
   add(
     'document_registry_intents_queued',
-    'Intents that wait for a transaction',
+    'Documents and changes that wait for a transaction',
     () => depth().queued,
   )
   add(
     'document_registry_intents_refused',
-    'Intents that the chain refused, and that are tried again less and less often',
+    'Documents and changes that the chain refused, and that are tried again less and less often',
     () => depth().refused,
   )
   add(

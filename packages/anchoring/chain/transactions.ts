@@ -69,7 +69,7 @@ export function createTransactions(
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
-          `${intents.length} intents need ${gasLimit} gas and ${data.length / 2} bytes`,
+          `${intents.length} documents or changes need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
       const fee = within(offer, gasLimit, maxFee, intents.length)
       const transaction = { nonce, gasLimit, ...fee }
@@ -133,7 +133,11 @@ function createBroadcast(
       const place = await placeOf(transaction)
       if (place !== undefined) return place
       if (!(await fees.meetsCurrent(transaction)))
-        throw new IssueError('fee_too_high', `the fee has risen above what was offered`, error)
+        throw new IssueError(
+          'fee_too_high',
+          'the fee has risen above the maximum of the transaction',
+          error,
+        )
       // The nodes would reject the same bytes again.
       throw new IssueError('registry_refused', message, error)
     }
@@ -170,7 +174,7 @@ function within(
   if (intents > 1)
     throw new IssueError(
       'too_large',
-      `${intents} intents would cost up to ${fee} wei, which is more than the cap of ${maxFee}`,
+      `${intents} documents or changes would cost up to ${fee} wei, which is more than the cap of ${maxFee}`,
     )
   const maxFeePerGas = maxFee / gasLimit
   if (maxFeePerGas < minFeePerGas) throw feeTooHigh(gasLimit * minFeePerGas, maxFee)

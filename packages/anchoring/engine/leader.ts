@@ -107,7 +107,7 @@ export function createLeader<L extends Leading>(
       return new IssueError(code, message)
     }
     if (performance.now() - told.at < NO_LEADER_MS) return undefined
-    return new IssueError('store_unavailable', 'no gateway leads: none has told anything for 15 s')
+    return new IssueError('store_unavailable', 'no gateway leads: none has reported for 15 s')
   }
 
   /** Leads if nobody does. @returns Whether this gateway leads now. */
@@ -187,7 +187,7 @@ export function createLeader<L extends Leading>(
       if (error) throw error
       const { queued } = state()
       if (queued >= MAX_WAITING)
-        throw new IssueError('overloaded', `the queue is full: ${queued} intents wait`)
+        throw new IssueError('overloaded', `the queue is full: ${queued} documents or changes wait`)
     },
     assertMayIssue() {
       if (state().isClosed) throw new IssueError('registry_refused', 'the issuer is closed')

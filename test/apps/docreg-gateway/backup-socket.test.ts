@@ -16,7 +16,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('behavior: starts where no socket for backups can be made, and says so', async () => {
+test('starts without a backup socket where it cannot create one, and says so', async () => {
   mkdirSync(join(dataDir, 'control.sock'))
   gateway = gatewayProcess({
     PORT: String(await freePort()),

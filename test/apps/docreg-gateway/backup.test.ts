@@ -50,7 +50,7 @@ async function backUp(to: string): Promise<string> {
   return stdout
 }
 
-test('behavior: a secret that is a link is copied as a file, for this user alone', async () => {
+test('copies the target of a secret file that is a link, readable by its owner only', async () => {
   const secret = randomKey()
   await bind(secret)
   const mounted = join(dir, 'mounted')
@@ -65,7 +65,7 @@ test('behavior: a secret that is a link is copied as a file, for this user alone
   expect(Object.keys(files)).toEqual(['gateway.db', 'secrets/issuer.secret'])
 })
 
-test('behavior: it is not said to hold the issuer secret when some are in the settings', async () => {
+test('says when a backup lacks an issuer secret', async () => {
   const [old, added] = [randomKey(), randomKey()]
   writeFileSync(join(dataDir, 'secrets', 'issuer.key'), randomKey())
   await bind(old)
@@ -76,14 +76,14 @@ test('behavior: it is not said to hold the issuer secret when some are in the se
   expect(await backUp('rotated')).toContain('not every issuer secret')
 })
 
-test('error: refuses a backup with a link in it', async () => {
+test('refuses a backup with a link in it', async () => {
   await bind(randomKey())
   await backUp('copy')
   symlinkSync(dataDir, join(dir, 'copy', 'secrets'))
   await expect(readBackup(join(dir, 'copy'))).rejects.toThrow('secrets is not a file')
 })
 
-test('behavior: files that others could read are restored for this user alone', () => {
+test('restores files that others could read as readable by their owner only', () => {
   const from = join(dir, 'from')
   const to = join(dir, 'to')
   mkdirSync(join(from, 'secrets'), { recursive: true })
@@ -95,7 +95,7 @@ test('behavior: files that others could read are restored for this user alone', 
   expect(statSync(join(folder, 'issuer.key')).mode & 0o777).toBe(0o600)
 })
 
-test('behavior: API keys and people are copied whole while another process has them open', async () => {
+test('copies API keys and people completely while another process has them open', async () => {
   await bind(randomKey())
   const store = openKeysFile(join(dataDir, 'keys.db'))
   const { key } = makeKey({ scopes: ['verify'], tenant: 'default' })

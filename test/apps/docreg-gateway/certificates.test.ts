@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { baseFonts } from '../../support/base-fonts.ts'
 import { docregGateway } from '../../support/docreg.ts'
 
-test('default: docreg-gateway certificates says which scripts have fonts, and which have none', async () => {
+test('docreg-gateway certificates says which scripts have fonts, and which have none', async () => {
   const folder = await baseFonts()
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const env = { CERTIFICATE_PACKS: folder }

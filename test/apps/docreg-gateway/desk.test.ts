@@ -20,7 +20,7 @@ async function refusal(args: string[], env?: Record<string, string>): Promise<st
   return `${code} ${stderr}`
 }
 
-test('default: a link signs in at a running service at once, and once', async () => {
+test('a link signs in once, at a running service', async () => {
   const { stdout, stderr } = await desk(['invite', '--name', 'Front desk', '--role', 'clerk'])
   const [link = '', secret] = /^http:\/\/localhost:\d+\/desk#invitation=(\S+)\n$/.exec(stdout) ?? []
   expect(new URL(link).port).toBe(new URL(stack.url).port)
@@ -31,7 +31,7 @@ test('default: a link signs in at a running service at once, and once', async ()
   expect((await useInvitation(stack, secret)).status).toBe(401)
 })
 
-test('default: takes a tenant and categories, and the address of the settings', async () => {
+test('accepts a tenant and categories, and uses the address of the settings', async () => {
   const { stdout } = await desk(
     [
       'invite',
@@ -55,19 +55,19 @@ test('default: takes a tenant and categories, and the address of the settings', 
   expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 6 * 86_400_000)
 })
 
-test('invites nobody while the desk is off', async () => {
+test('refuses invitations while the desk is off', async () => {
   const valid = ['invite', '--name', 'x', '--role', 'clerk']
   expect(await refusal(valid, { MODULES: 'kinds' })).toMatch(/^2 .*MODULES/)
 })
 
-test('error: names every bad option', async () => {
+test('names every bad option', async () => {
   expect(await refusal(['invite'])).toMatch(/^64 --name is required\n--role is required\n/)
   expect(await refusal(['invite', '--name', 'x', '--role', 'owner'])).toMatch(/^64 .*clerk/s)
   const bad = ['invite', '--name', '', '--role', 'clerk', '--category', 'A', '--tenant', 'a b']
   expect(await refusal(bad)).toMatch(/^64 --name .*\n--tenant .*\n--category /)
 })
 
-test('error: adds nobody who could not be what they are', async () => {
+test('rejects an administrator limited to categories, and bad settings', async () => {
   const limited = ['invite', '--name', 'x', '--role', 'administrator', '--category', 'diploma']
   expect(await refusal(limited)).toMatch(/^2 .*scope admin/s)
   const valid = ['invite', '--name', 'x', '--role', 'clerk']

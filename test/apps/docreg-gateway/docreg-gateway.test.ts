@@ -21,14 +21,14 @@ const gateway = (args: readonly string[], env: Record<string, string> = {}) =>
   })
 
 describe('help', () => {
-  test('default: lists every command with its summary', async () => {
+  test('lists every command with its summary', async () => {
     const { code, stdout } = await gateway(['--help'])
     expect(code).toBe(0)
     for (const { name } of GATEWAY.commands)
       expect(stdout).toMatch(new RegExp(`^  ${name.replace(/ .*/, '')} `, 'm'))
   })
 
-  test.each(GATEWAY.commands)('behavior: $name teaches with examples', async ({ name }) => {
+  test.each(GATEWAY.commands)('$name teaches with examples', async ({ name }) => {
     const { code, stdout } = await gateway(name.replace(/\S+$/, 'help $&').split(' '))
     expect(code).toBe(0)
     expect(stdout).toContain(`Usage: docreg-gateway ${name}`)
@@ -39,7 +39,7 @@ describe('help', () => {
 })
 
 describe('wrong usage', () => {
-  test.each(GATEWAY.commands)('error: $name refuses an unknown option', async ({ name }) => {
+  test.each(GATEWAY.commands)('$name refuses an unknown option', async ({ name }) => {
     const { code, stdout, stderr } = await gateway([...name.split(' '), '--bogus'])
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
     expect(stderr).toContain("unknown option '--bogus'")
@@ -53,7 +53,7 @@ describe('wrong usage', () => {
     ['no folder of a backup', ['restore'], /<backup> is required/],
     ['no folder for a backup', ['backup'], /<folder> is required/],
     ['a block that is none', ['fsck', '--from', 'x'], /--from must be a whole number/],
-  ])('error: names what is wrong: %s', async (_, args, message) => {
+  ])('names what is wrong: %s', async (_, args, message) => {
     const { code, stderr } = await gateway(args)
     expect(code).toBe(64)
     expect(stderr).toMatch(message)
@@ -73,13 +73,13 @@ describe.each<Case>([
   [['move', 'to-sqlite'], {}, 2, 'DATABASE_URL is required'],
   [['issue-again', '--only', '/no/list'], {}, 2, 'no such file'],
 ])('docreg-gateway %j', (args, env, code, says) => {
-  test(`error: ${says}`, async () => {
+  test(`${says}`, async () => {
     const ended = await gateway(args, env)
     expect(ended).toEqual({ code, stdout: '', stderr: expect.stringContaining(says) })
     expect(ended.stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('error: is one JSON object with --json', async () => {
+  test('--json prints one JSON object', async () => {
     const ended = await gateway([...args, '--json'], env)
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code, stderr: '' })
     expect(JSON.parse(ended.stdout)).toEqual({
@@ -92,7 +92,7 @@ describe.each<Case>([
   })
 })
 
-test('behavior: with --json, start and what it leaves are one object each', async () => {
+test('start and the command that it ends with print one object each with --json', async () => {
   const [port, chainPort] = [await freePort(), await freePort()]
   const env = { PORT: `${port}`, CHAIN_PORT: `${chainPort}`, LOG_LEVEL: 'error' }
   const dataDir = join(folder, 'data')
@@ -134,7 +134,7 @@ test('behavior: with --json, start and what it leaves are one object each', asyn
 })
 
 describe('completion', () => {
-  test('default: completes commands, their second words and options', async () => {
+  test('completes commands, their second words and options', async () => {
     const complete = async (...words: string[]) =>
       (await gateway(['complete', '--', ...words])).stdout
     expect(await complete('re')).toMatch(/^restore\t.*\nrecover\t.*\nreindex\t/m)
@@ -142,14 +142,14 @@ describe('completion', () => {
     expect(await complete('keys', 'create', '--sc')).toMatch(/^--scope\t/m)
   })
 
-  test('behavior: the script for bash is one that bash can read', async () => {
+  test('bash can parse its completion script', async () => {
     const { code, stdout } = await gateway(['completion', 'bash'])
     expect(code).toBe(0)
     expect(await run('/bin/bash', ['-n'], { stdin: stdout })).toMatchObject({ code: 0, stderr: '' })
   })
 })
 
-test('default: npx runs it from a folder of the checkout, and start with its flags', async () => {
+test('npx runs it from a folder of the checkout; start passes its flags on', async () => {
   const bin = fileURLToPath(new URL('../../../scripts/docreg-gateway.mjs', import.meta.url))
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
   const told = await run(process.execPath, [bin, '--version'], { cwd: folder, env })

@@ -44,7 +44,7 @@ async function doctor(more: Record<string, string> = {}) {
   return { findings, code, fails: badOf('fail'), warns: badOf('warn'), stdout }
 }
 
-test('default: finds nothing that fails in a good installation', async () => {
+test('reports no failure in a good installation', async () => {
   const { fails, warns, code, findings } = await doctor()
   expect(fails).toEqual([])
   expect(warns).toEqual(['registry', 'service'])
@@ -54,7 +54,7 @@ test('default: finds nothing that fails in a good installation', async () => {
   expect(code).toBe(0)
 })
 
-test('behavior: names an endpoint that is down without its key, and a registry that is not there', async () => {
+test('reports an endpoint that is down, without its key, and a missing registry', async () => {
   const down = await doctor({ RPC_URL: `${issuer.anvil.url},http://127.0.0.1:1/v2/secret-key` })
   expect(down.fails).toEqual(['endpoints'])
   expect(down.stdout).not.toContain('secret-key')
@@ -63,7 +63,7 @@ test('behavior: names an endpoint that is down without its key, and a registry t
   expect([down.code, elsewhere.code]).toEqual([1, 1])
 })
 
-test('error: lists several recorded registries of the chain, and takes the only one', async () => {
+test('lists several recorded registries of a chain, and uses a single one', async () => {
   const chainId = 7_700_006
   const records = fileURLToPath(new URL(`../../../deployments/${chainId}/`, import.meta.url))
   const node = await startAnvilNode(folder, ['--chain-id', `${chainId}`], 1)
@@ -96,7 +96,7 @@ test('error: lists several recorded registries of the chain, and takes the only 
   }
 })
 
-test('behavior: sees an account without the permission, one that manages, and a recovery', async () => {
+test('reports an account without the permission, one that manages, and a recovery', async () => {
   expect((await doctor({ ISSUER_KEY: randomKey() })).fails).toEqual(['account'])
   const manager = await doctor({ ISSUER_KEY: issuer.keys.manager })
   expect(manager.warns).toContain('account')
@@ -135,7 +135,7 @@ describe('proofs', () => {
     return findings.filter(({ check }) => check === 'proofs')
   }
 
-  test('default: are asked for at the newest block, the final one and one of a day ago', async () => {
+  test('are requested for the newest block, the final block and one of a day ago', async () => {
     const asked = new Set<number>()
     const [found] = await foundWith((block) => asked.add(block).size > 0)
     expect(found).toMatchObject({ outcome: 'ok' })
@@ -146,7 +146,7 @@ describe('proofs', () => {
     ['none', () => false, /does not support eth_getProof: bundles, docreg audit/, /Linea/],
     ['the tip', (block) => block > final, /, which is final: docreg audit and/, /reth --rpc.eth-p/],
     ['a window', (block) => block > dayOld, /, which is a day old: .*--as-of/, /geth --history.t/],
-  ])('error: names what a node with proofs of %s cannot do', async (_, has, message, advice) => {
+  ])('names what a node with proofs of %s cannot do', async (_, has, message, advice) => {
     expect(await foundWith(has)).toEqual([
       {
         check: 'proofs',
@@ -158,7 +158,7 @@ describe('proofs', () => {
   })
 })
 
-test('error: names every bad setting', async () => {
+test('names every bad setting', async () => {
   const { findings, fails } = await doctor({ PORT: 'x', ISSUER_ID: 'none' })
   expect(fails).toEqual(['settings', 'settings'])
   expect(findings.map(({ message }) => message).join()).toMatch(/PORT[\s\S]*ISSUER_ID/)

@@ -47,7 +47,7 @@ async function startGateway(env: Record<string, string> = {}) {
   return { ...gateway, host: `127.0.0.1:${port}`, request, issuerOf }
 }
 
-test('default: the issuer of the local chain is linked to the gateway, also after its port has changed', async () => {
+test('the issuer of the local chain is linked to the gateway, also on a new port', async () => {
   const first = await startGateway()
   const { body } = await first.request('/v1/documents', {
     method: 'POST',
@@ -75,7 +75,7 @@ test('default: the issuer of the local chain is linked to the gateway, also afte
   await expect.poll(() => second.issuerOf(publicId)).toEqual(linked(second, 'Testville'))
 })
 
-test('behavior: with another ISSUER_URI, the gateway is not the domain', async () => {
+test("a gateway with another ISSUER_URI is not the issuer's domain", async () => {
   const uri = 'https://10.0.0.1'
   const gateway = await startGateway({ ISSUER_URI: uri })
   const { body } = await gateway.request('/v1/documents', {
@@ -93,7 +93,7 @@ test('behavior: with another ISSUER_URI, the gateway is not the domain', async (
   expect(gateway.output()).toMatch(/issuer_not_linked.*no_domain/)
 })
 
-test('error: a name or uri that the registry would refuse', () => {
+test('rejects a name or uri that the registry would reject', () => {
   const problemsOf = (env: Record<string, string>) => {
     try {
       readConfig(env)

@@ -67,7 +67,7 @@ function issueAgain(...args: string[]) {
 }
 
 test(
-  'behavior: sends again what a reorg removes, and ends well only once it is final',
+  'sends again what a reorg removed, and succeeds only once it is final',
   async () => {
     await makeFinal()
     const snapshot = await issuer.anvil.request('evm_snapshot')

@@ -93,7 +93,7 @@ const statuses = () => Promise.all([old, ...alone, inBatch].map(statusOf))
 
 const issueAgain = (...args: string[]) => docregGateway(['issue-again', ...args], { env })
 
-test('default: issues the own documents and batches again, and not what the thief issued', async () => {
+test('issues its own documents and batches again, but not those of the thief', async () => {
   const distrusted = 'distrusted'
   expect(await statuses()).toEqual(['valid', ...Array(4).fill(distrusted)])
   await gateway.stop()
@@ -139,7 +139,7 @@ test('default: issues the own documents and batches again, and not what the thie
   expect((await issueAgain()).stdout).toMatch(new RegExp(`^${hashes[1]}[^\\n]*\\n$`))
 })
 
-test('error: refuses a list with a line that has no hash, and sends nothing', async () => {
+test('refuses a list with a line that has no hash, and sends nothing', async () => {
   const only = join(folder, 'bad.txt')
   writeFileSync(only, `${old.documentHash}\nnothing\n`)
   const { code, stderr } = await issueAgain('--only', only, '--send')

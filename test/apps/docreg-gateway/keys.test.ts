@@ -30,7 +30,7 @@ const lineOf = async (id: string) => {
   return JSON.parse(out).find((key: { id: string }) => key.id === id)
 }
 
-test('default: a running service takes a new key at once, and reports its use', async () => {
+test('a running service accepts a new key at once, and reports its use', async () => {
   const { out: key, id } = await keys('create', '--scope', 'documents:issue', '--label', 'Desk 1')
   expect(await statusWith(key)).toBe(VALID)
   expect(await lineOf(id)).toMatchObject({
@@ -43,7 +43,7 @@ test('default: a running service takes a new key at once, and reports its use', 
   await expect.poll(async () => (await lineOf(id)).lastUsedAt).toMatch(/^20/)
 })
 
-test('behavior: a running service refuses a revoked key within a second', async () => {
+test('a running service refuses a revoked key within a second', async () => {
   const { out: key, id } = await keys('create', '--scope', 'documents:issue')
   expect(await statusWith(key)).toBe(VALID)
   await keys('revoke', id)
@@ -51,7 +51,7 @@ test('behavior: a running service refuses a revoked key within a second', async 
   expect(await lineOf(id)).toBeUndefined()
 })
 
-test('behavior: a rotated key ends after the overlap', async () => {
+test('a rotated key ends after the overlap', async () => {
   const { out: key, id } = await keys('create', '--scope', 'documents:issue', '--tenant', 'desk')
   const { out: next, id: nextId } = await keys('rotate', id, '--overlap', '3600')
   expect(await statusWith(key)).toBe(VALID)
@@ -63,7 +63,7 @@ test('behavior: a rotated key ends after the overlap', async () => {
   expect(await statusWith(last)).toBe(VALID)
 })
 
-test('behavior: a key issues the allowed categories alone', async () => {
+test('a key issues only in its categories', async () => {
   const { out: key, id } = await keys(
     'create',
     '--scope',
@@ -81,7 +81,7 @@ test('behavior: a key issues the allowed categories alone', async () => {
   await expect.poll(async () => (await issue(key)).status).toBe(201)
 })
 
-test('behavior: change replaces the named settings alone', async () => {
+test('change replaces only the named settings', async () => {
   const { id } = await keys(
     'create',
     '--scope',
@@ -101,7 +101,7 @@ test('behavior: change replaces the named settings alone', async () => {
   })
 })
 
-test('behavior: with --json, each command prints one object', async () => {
+test('with --json, each command prints one object', async () => {
   const json = async (...args: string[]) => JSON.parse((await keys(...args, '--json')).out)
   const { id, key, ...made } = await json('create', '--scope', 'verify', '--label', 'a')
   expect(await statusWith(key)).not.toBe(401)
@@ -112,7 +112,7 @@ test('behavior: with --json, each command prints one object', async () => {
   expect(await json('revoke', next.id)).toEqual({ id: next.id, revoked: true })
 })
 
-test('refuses the scope of a module that is off', async () => {
+test('refuses the scope of a disabled module', async () => {
   const env = { DATA_DIR: stack.dataDir, MODULES: 'desk' }
   const { code, stderr } = await docregGateway(['keys', 'create', '--scope', 'webhooks'], { env })
   expect([code, stderr]).toEqual([64, expect.stringContaining('its module is off')])
@@ -134,11 +134,11 @@ describe('refusals', () => {
     ['a bad overlap', ['rotate', 'x', '--overlap', 'long'], /--overlap must be a number/],
     ['another setting', ['rotate', 'x', '--label', 'a'], /unknown option '--label'/],
     ['several', ['create', '--rate-limit', '0'], /--scope is required\n--rate-limit must/],
-  ])('error: names the mistake: %s', async (_, args, message) => {
+  ])('names the mistake: %s', async (_, args, message) => {
     expect((await run(...args)).stderr).toMatch(message)
   })
 
-  test('error: names a folder that is not there', async () => {
+  test('reports a missing folder', async () => {
     const env = { DATA_DIR: join(stack.dataDir, 'missing') }
     const { code, stderr } = await docregGateway(['keys', 'list'], { env })
     expect(code).not.toBe(0)

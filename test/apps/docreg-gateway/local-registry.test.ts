@@ -37,12 +37,12 @@ function flipped(code: Hex, at: number): Hex {
   return `0x${bytes.toString('hex')}`
 }
 
-test('default: the registry of an older start is found again', async () => {
+test('finds the registry of an earlier start again', async () => {
   const { find, address } = await registryOnChain()
   expect(await find()).toBe(`eip155:31337:${address}`)
 })
 
-test('error: another version of the contract is refused, with what to do', async () => {
+test('refuses another version of the contract, and says what to do', async () => {
   const { find, code, setCode } = await registryOnChain()
   for (const at of [0, 1000, -100]) {
     await setCode(flipped(code, at))
@@ -52,7 +52,7 @@ test('error: another version of the contract is refused, with what to do', async
   }
 })
 
-test('behavior: a version that differs in comments alone is the same program', async () => {
+test('accepts a contract that differs only in comments', async () => {
   const { find, address, code, setCode } = await registryOnChain()
   // The digest of the sources lies in the metadata, some bytes before the end.
   await setCode(flipped(code, -30))

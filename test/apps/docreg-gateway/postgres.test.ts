@@ -75,7 +75,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     return ((await response.json()) as { data: { documents: [] } }).data.documents
   }
 
-  test('default: recover rebuilds a lost gateway in an empty database, and keys work there', async () => {
+  test('recover rebuilds a lost gateway in an empty database, and keys work there', async () => {
     const { DATABASE_URL: _, ...alone } = env
     const lost = gatewayProcess({
       ...alone,
@@ -107,7 +107,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(await listed()).toHaveLength(4)
   })
 
-  test('error: recover refuses a database in use, and a gateway one that was not filled', async () => {
+  test('recover refuses a database in use; a gateway refuses a half-recovered one', async () => {
     const again = await command('recover')
     expect(again.code).toBe(2)
     expect(again.stderr).toContain('that is not empty')
@@ -124,7 +124,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(whole.code, whole.stderr).toBe(0)
   })
 
-  test('behavior: fsck finds nothing in it, and then each fault that is planted', async () => {
+  test('fsck accepts the database, and then finds each planted fault', async () => {
     const fsck = async (more: object = {}) => {
       const { stdout, stderr, code } = await command('fsck', ['--json'], more)
       expect(stderr).toBe('')
@@ -159,7 +159,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(code).toBe(1)
   })
 
-  test('behavior: doctor looks at the database, who leads and what waits there', async () => {
+  test('doctor reports the database, its leader and what waits', async () => {
     const doctor = async (more: object = {}) => {
       const { stdout } = await command('doctor', ['--json'], more)
       return (JSON.parse(stdout) as { check: string; outcome: string; message: string }[])
@@ -182,7 +182,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect((await command('fsck', [], { DATABASE_URL: newer })).stderr).toContain('schema 9999')
   })
 
-  test('behavior: a start waits for PostgreSQL, but not for a database that does not exist', async () => {
+  test('a start waits for PostgreSQL, but not for a missing database', async () => {
     await gateway.stop()
     await server.shutDown()
     gateway.launch()
@@ -198,7 +198,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(refused.stdout).not.toContain('waiting')
   })
 
-  test('behavior: issue-again and reindex repair a theft while a gateway runs', async () => {
+  test('issue-again and reindex repair a theft while a gateway runs', async () => {
     const { provider, registry, keys: own, anvil } = issuer
     await issue(gateway, '6')
     await gateway.stop()

@@ -78,43 +78,38 @@ async function shown() {
   return whole.map((one) => JSON.stringify(one)).sort()
 }
 
-test.skipIf(!binary)(
-  'default: brings every document back from Kubo, and none that was erased',
-  async () => {
-    const issued = []
-    for (let i = 0; i < 12; i++)
-      issued.push(dataOf(await call('/documents', { ...ADA, subjectId: `${i}` })))
-    const [erased, revoked, suspended] = issued
-    await call(`/documents/${revoked.publicId}/revoke`, {})
-    await call(`/documents/${suspended.publicId}/suspend`, {})
-    const lines = Array.from({ length: 5 }, (_, i) =>
-      JSON.stringify({ ...ADA, subjectId: `9${i}` }),
-    )
-    const batch = await call('/batches', `${lines.join('\n')}\n`)
-    expect(batch.status).toBe(201)
-    const cid = blockCid(fromHex(erased.documentHash))
-    const sealed = await kubo.client.block.get(cid)
-    const before = (await shown()).filter((one) => !one.includes(erased.documentHash))
-    expect(before).toHaveLength(16)
-    const removed = await call(`/documents/${erased.publicId}/payload`, undefined, 'DELETE')
-    expect(removed.status).toBe(200)
-    // As if the node were a backup of its own, from before.
-    await kubo.client.block.put(sealed, { format: 'raw', pin: true })
-    const batches = dataOf(await call('/batches'))
-    await gateway.kill()
-    rmSync(join(folder, 'lost'), { recursive: true })
-    const DATA_DIR = join(folder, 'found')
-    const { code, stderr } = await docregGateway(['recover', '--tenant', 'default'], {
-      env: { ...env, DATA_DIR },
-    })
-    expect(stderr).toContain('recovered 16 of 17 documents, 1 batch\nerased    1\n')
-    expect(code).toBe(0)
-    expect(readFileSync(join(DATA_DIR, 'recovered.csv'), 'utf8')).not.toContain(erased.publicId)
+test.skipIf(!binary)('brings every document back from Kubo, and none that was erased', async () => {
+  const issued = []
+  for (let i = 0; i < 12; i++)
+    issued.push(dataOf(await call('/documents', { ...ADA, subjectId: `${i}` })))
+  const [erased, revoked, suspended] = issued
+  await call(`/documents/${revoked.publicId}/revoke`, {})
+  await call(`/documents/${suspended.publicId}/suspend`, {})
+  const lines = Array.from({ length: 5 }, (_, i) => JSON.stringify({ ...ADA, subjectId: `9${i}` }))
+  const batch = await call('/batches', `${lines.join('\n')}\n`)
+  expect(batch.status).toBe(201)
+  const cid = blockCid(fromHex(erased.documentHash))
+  const sealed = await kubo.client.block.get(cid)
+  const before = (await shown()).filter((one) => !one.includes(erased.documentHash))
+  expect(before).toHaveLength(16)
+  const removed = await call(`/documents/${erased.publicId}/payload`, undefined, 'DELETE')
+  expect(removed.status).toBe(200)
+  // As if the node were a backup of its own, from before.
+  await kubo.client.block.put(sealed, { format: 'raw', pin: true })
+  const batches = dataOf(await call('/batches'))
+  await gateway.kill()
+  rmSync(join(folder, 'lost'), { recursive: true })
+  const DATA_DIR = join(folder, 'found')
+  const { code, stderr } = await docregGateway(['recover', '--tenant', 'default'], {
+    env: { ...env, DATA_DIR },
+  })
+  expect(stderr).toContain('recovered 16 of 17 documents, 1 batch\nerased    1\n')
+  expect(code).toBe(0)
+  expect(readFileSync(join(DATA_DIR, 'recovered.csv'), 'utf8')).not.toContain(erased.publicId)
 
-    gateway = await gatewayIn('found')
-    expect((await shown()).filter((one) => !one.includes(erased.documentHash))).toEqual(before)
-    expect(dataOf(await call('/batches'))).toEqual(batches)
-    const { status } = await call(`/documents/${erased.publicId}`)
-    expect(status).toBe(410)
-  },
-)
+  gateway = await gatewayIn('found')
+  expect((await shown()).filter((one) => !one.includes(erased.documentHash))).toEqual(before)
+  expect(dataOf(await call('/batches'))).toEqual(batches)
+  const { status } = await call(`/documents/${erased.publicId}`)
+  expect(status).toBe(410)
+})

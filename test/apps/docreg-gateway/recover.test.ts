@@ -111,7 +111,7 @@ async function releaseAsThief(alone: string, root: string, inBatch: string): Pro
   await send(keys.manager, 'distrustFrom', address, 1)
 }
 
-test('default: brings back every document, batch, publicId and status from chain, IPFS and secret', async () => {
+test('brings back every document, batch, publicId and status from chain, IPFS and secret', async () => {
   const [first, second] = [await issue({}), await issue({ subjectId: '77' })]
   const third = await issue({ subjectId: '78', expiresAt: '2050-01-01' })
   await call(lost, `/documents/${first.publicId}/revoke`, '{}')
@@ -178,7 +178,7 @@ test('default: brings back every document, batch, publicId and status from chain
   expect(statusesOf({ documentHash: ofBatch[2].documentHash, root })).toEqual([0, 0])
 })
 
-test('error: names what no source has, refuses a folder in use and a chain that is lost too', async () => {
+test('names what no source has; refuses a folder in use and a chain that is lost too', async () => {
   const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
   const silent = await recover(elsewhere)
   expect(silent.stderr).toContain('a source of payloads does not answer: start the command again')
@@ -211,7 +211,7 @@ test('error: names what no source has, refuses a folder in use and a chain that 
   expect([other.code, again.code, foreign.code, nobody.code, local.code]).toEqual([1, 2, 2, 2, 2])
 })
 
-test('behavior: fsck finds nothing in it, and then each fault that is planted, and changes nothing', async () => {
+test('fsck accepts the folder, then finds each planted fault, and changes nothing', async () => {
   const fsck = () =>
     docregGateway(['fsck', '--json'], {
       env: { ...env, DATA_DIR: join(folder, 'b') },

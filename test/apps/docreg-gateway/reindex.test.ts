@@ -74,7 +74,7 @@ describeDatabases('reindex', (settings) => {
     return [first, second, third]
   }
 
-  test('rebuilds the same index from chain, payloads and secret alone', async () => {
+  test('rebuilds the same index from only chain, payloads and secret', async () => {
     const issued = await issueSome()
     const listed = (await call('?limit=10')).data.documents
     const { blockTime } = (await call(`/${issued[0].publicId}`)).data.blockchainProof
@@ -103,7 +103,7 @@ describeDatabases('reindex', (settings) => {
     })
   })
 
-  test('keeps tenants and times, corrects statuses, and cursors go on', async () => {
+  test('keeps tenants and times, corrects statuses, and cursors stay valid', async () => {
     await issueSome()
     const { nextCursor } = (await call('?limit=1')).data
     await gateway.stop()
@@ -121,7 +121,7 @@ describeDatabases('reindex', (settings) => {
     ])
   })
 
-  test('keeps documents of a batch, and makes lost ones again from its manifest', async () => {
+  test('keeps documents of a batch, and restores lost ones from its manifest', async () => {
     const response = await fetch(`${gateway.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/x-ndjson' },
@@ -138,8 +138,8 @@ describeDatabases('reindex', (settings) => {
     // As `restore` lists a batch that the backup did not have.
     await database().run("UPDATE batch SET tenant = '', promised_at = NULL")
     const { stderr } = await reindex('--tenant', 'default')
-    expect(stderr).toContain('documents of batches that it did not have')
-    expect(stderr).toContain('1 of an unknown tenant are of default now')
+    expect(stderr).toContain('documents of batches that the index lacked')
+    expect(stderr).toContain('1 of an unknown tenant now belong to default')
     expect(await rows()).toEqual(before)
     await gateway.start()
     const { createdAt, blockchainProof } = (await call(`/${first.publicId}`)).data
@@ -149,7 +149,7 @@ describeDatabases('reindex', (settings) => {
     ])
   })
 
-  test('rebuilds beside a gateway on PostgreSQL only, which goes on issuing', async () => {
+  test('rebuilds beside a running gateway on PostgreSQL only, which still issues', async () => {
     const [first] = await issueSome()
     if (env.DATABASE_URL === undefined) {
       const { stderr, code } = await reindex()

@@ -33,7 +33,7 @@ describe.skipIf(folder === undefined)('backups of PostgreSQL', () => {
   }
 
   test(
-    'default: the printed commands make a backup, and restore checks it',
+    'the printed commands make a backup that restore verifies',
     async () => {
       const { dir, postgres, start, command } = service
       const url = await postgres.newDatabase()

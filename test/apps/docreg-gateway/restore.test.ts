@@ -28,7 +28,7 @@ afterEach(() => {
 test.each([
   ['an older', 1],
   ['a newer', 1_000],
-])('a backup of %s version is named as one', (which, version) => {
+])('refuses a backup of %s version, and names the versions', (which, version) => {
   const database = new DatabaseSync(join(dir, 'gateway.db'))
   database.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
     PRAGMA user_version = ${version}`)
@@ -47,7 +47,7 @@ test.each([
   ['revoke', RELEASED, false],
   ['issue', 0, false],
 ] as const)(
-  'of a document that was changed after the backup (%s waits, reason %i), dropped: %s',
+  'restores a document changed after the backup (%s waits, reason %i), dropped: %s',
   (kind, reason, dropped) => {
     const record = { revokedBlock: 11, reason }
     expect(isOutdated(kind, record, 10)).toBe(dropped)
@@ -66,7 +66,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 const anchoredOf = (sqlite: DatabaseSync, table: 'record' | 'batch') =>
   anchoredIn(readSqlite({ main: sqlite, keys: sqlite }), table)
 
-test('compares every document in a block once, however many a block has', async () => {
+test('reads each block once, however many documents it has', async () => {
   const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))
   const insert = sqlite.prepare(
     'INSERT INTO record (id, hash, issued_on, valid_until, batch) VALUES (?, ?, 1, 0, ?)',
@@ -97,7 +97,7 @@ test('compares every document in a block once, however many a block has', async 
   await close()
 })
 
-test('names batches that were anchored and that the chain does not have', async () => {
+test('names anchored batches that the chain does not have', async () => {
   const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))
   const insert = sqlite.prepare(
     "INSERT INTO batch (id, root, size, manifest, tenant, promised) VALUES (?, ?, 1, x'', '', ?)",
@@ -122,7 +122,7 @@ test('names batches that were anchored and that the chain does not have', async 
   await close()
 })
 
-test('payloads that only another source has are put into the store', async () => {
+test('stores payloads that only another source has', async () => {
   const bytesOf = (text: string) => new TextEncoder().encode(text)
   const hashOf = (text: string) => toHex(createHash('sha256').update(text).digest())
   const storeOf = (blocks: Map<Hex, Uint8Array>): PayloadStore => ({

@@ -57,7 +57,7 @@ const issue = (key: string, fields: object = ADA) =>
 
 const retrieve = (publicId: string) => ask(`/v1/documents/${publicId}`)
 
-test('behavior: a rotated secret seals what is new, and what is old is retrieved and repeated', async () => {
+test('seals with the rotated secret; opens and repeats documents of the older one', async () => {
   await start(OLD)
   const first = await issue('before')
   expect(first).toMatchObject({ status: 201, replayed: false })
@@ -82,7 +82,7 @@ test('behavior: a rotated secret seals what is new, and what is old is retrieved
   })
 })
 
-test('behavior: without the memory of its keys a repeat is found on the chain, under the older secret', async () => {
+test('finds a repeat under the older secret on the chain when its keys are lost', async () => {
   await start(OLD)
   const first = await issue('before')
   await gateway.stop()
@@ -97,7 +97,7 @@ test('behavior: without the memory of its keys a repeat is found on the chain, u
     })
 })
 
-test('error: does not start without each secret that it knows, and names which one is missing', async () => {
+test('does not start without each secret it has used, and names the missing one', async () => {
   await start(OLD)
   await start(NEW, OLD)
   await gateway.stop()

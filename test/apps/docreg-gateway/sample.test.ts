@@ -107,7 +107,7 @@ async function decodeTerminal(printed: string): Promise<string | undefined> {
 describe.skipIf(lacksPython)(
   lacksPython ? 'in a terminal: skipped, there is no Python' : 'in a terminal',
   () => {
-    test('default: the first start issues a document and shows its link and QR code', async () => {
+    test('the first start issues a document and shows its link and QR code', async () => {
       const started = await start('terminal')
       const link = linkIn(started.printed)
       expect(link).toMatch(`${url}/verify#publicId=`)
@@ -122,7 +122,7 @@ describe.skipIf(lacksPython)(
       expect(started.log).not.toContain(publicId)
     })
 
-    test('behavior: a made key serves for the sample too', async () => {
+    test('uses an existing key for the sample', async () => {
       const { API_KEY, ...others } = env
       env = others
       const { printed } = await start('terminal')
@@ -133,14 +133,14 @@ describe.skipIf(lacksPython)(
       expect(linkIn(printed)).toBeDefined()
     })
 
-    test('behavior: a later start issues nothing', async () => {
+    test('a later start issues nothing', async () => {
       await stop(await start('pipe'))
       const again = await start('terminal')
       expect(linkIn(again.printed)).toBeUndefined()
       expect(await countIssued(again)).toBe(0)
     })
 
-    test('behavior: a start on another chain than the local one issues nothing', async () => {
+    test('a start on another chain than the local one issues nothing', async () => {
       const first = await start('pipe')
       const secret = (name: string) =>
         readFileSync(join(env.DATA_DIR ?? '', 'secrets', name), 'utf8').trim()
@@ -161,7 +161,7 @@ describe.skipIf(lacksPython)(
   },
 )
 
-test('behavior: the first start without a terminal issues nothing', async () => {
+test('the first start without a terminal issues nothing', async () => {
   const started = await start('pipe')
   expect(linkIn(started.printed)).toBeUndefined()
   expect(await countIssued(started)).toBe(0)

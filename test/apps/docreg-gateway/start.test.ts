@@ -149,7 +149,7 @@ async function chainAnswers(): Promise<boolean> {
   )
 }
 
-test('default: starts, prints what to paste, stops, starts again and finds everything', async () => {
+test('starts, prints what to paste, stops, starts again and finds everything', async () => {
   const first = npmStart()
   await ready()
   // The output is no terminal: the key is in a file of its owner, and nowhere in the output.
@@ -205,7 +205,7 @@ function paste(command: string): Promise<string> {
   })
 }
 
-test('behavior: keeps what it answered through kill -9 of the group, also with Anvil', async () => {
+test('keeps acknowledged documents after kill -9 of the group, Anvil included', async () => {
   const issued: { publicId: string | undefined; proof: object }[] = []
   for (let i = 0; i < 3; i++) {
     start({ API_KEY: KEY })
@@ -225,7 +225,7 @@ test('behavior: keeps what it answered through kill -9 of the group, also with A
 test.each([
   { WAIT_SECONDS: '1', RPC_TIMEOUT_SECONDS: '60' },
   { WAIT_SECONDS: '60', RPC_TIMEOUT_SECONDS: '1' },
-])('behavior: Anvil hangs, every request is answered in time with %o', async (more) => {
+])('answers every request in time while Anvil hangs, with %o', async (more) => {
   await startHere(more)
   const { publicId = '' } = await issue()
   const statusOf = (path: string, body?: object, headers?: object) =>
@@ -264,7 +264,7 @@ test.each([
 })
 
 describe('stopping', () => {
-  test('behavior: a signal to the group, once or twice, stops the chain too, and loses nothing', async () => {
+  test('one or two signals to the group stop the chain too, and lose nothing', async () => {
     const signals = [['SIGINT'], ['SIGINT', 'SIGINT'], ['SIGHUP']] as const
     let publicId: string | undefined
     for (const [last, ...others] of signals) {
@@ -285,7 +285,7 @@ describe('stopping', () => {
     await expect.poll(chainAnswers).toBe(false)
   })
 
-  test('behavior: a client that never ends its request does not hold it up', async () => {
+  test('stops although a client never ends its request', async () => {
     const gateway = await startHere()
     const dribble = httpRequest(`${url}/v1/documents`, {
       method: 'POST',
@@ -303,7 +303,7 @@ describe('stopping', () => {
   })
 })
 
-test('behavior: prints no key, secret or publicId', async () => {
+test('prints no key, secret or publicId', async () => {
   const { output } = start({ API_KEY: KEY, LOG_LEVEL: 'debug' })
   await ready()
   const subjectName = 'Nobody Printed This'
@@ -320,7 +320,7 @@ test('behavior: prints no key, secret or publicId', async () => {
 })
 
 describe('beside a running service', () => {
-  test('behavior: a second start and a copy on its ports are refused, a copy on others is not noticed', async () => {
+  test('refuses a second start and a copy on the same ports; permits a copy on others', async () => {
     start({ API_KEY: KEY })
     const live = running
     await ready()
@@ -366,7 +366,7 @@ describe('beside a running service', () => {
   })
 })
 
-test('error: a data folder belongs to a registry, an issuer and a secret, not to an account', async () => {
+test('binds a data folder to a registry, an issuer and a secret, not to an account', async () => {
   const gateway = await startHere()
   const { publicId, registry = '' } = (await issueOnce()).data
   const key = randomKey()
@@ -399,7 +399,7 @@ test('error: a data folder belongs to a registry, an issuer and a secret, not to
 })
 
 describe('cannot start', () => {
-  test('error: every bad variable is named', async () => {
+  test('names every bad variable', async () => {
     const { output, ended } = start({
       PORT: 'http',
       RPC_URL: 'ftp://node',
@@ -415,24 +415,24 @@ describe('cannot start', () => {
   const opened = (settings: Record<string, string>) =>
     openIdentity(readConfig({ ...env, ...settings }), [], () => {})
 
-  test('error: refuses another chain without the secrets for it', () => {
+  test('refuses another chain without the secrets for it', () => {
     const settings = { ...env, RPC_URL: 'http://127.0.0.1:1' }
     for (const name of ['ISSUER_KEY', 'ISSUER_SECRET'])
       expect(() => readConfig(settings)).toThrow(`${name} is required`)
   })
 
-  test('error: refuses another issuer than that of the local chain', async () => {
+  test('refuses another issuer than that of the local chain', async () => {
     await expect(opened({ ISSUER_ID: '2' })).rejects.toThrow('ISSUER_ID must be 1')
   })
 
-  test('error: refuses a CHAIN_PORT that another program uses', async () => {
+  test('refuses a CHAIN_PORT that another program uses', async () => {
     const stranger = await serveHttp((_, response) => response.end('hello'))
     const { port } = new URL(stranger.url)
     await expect(opened({ CHAIN_PORT: port })).rejects.toThrow('CHAIN_PORT')
     await stranger.close()
   })
 
-  test('error: refuses a PORT that another program uses', async () => {
+  test('refuses a PORT that another program uses', async () => {
     const stranger = await serveHttp((_, response) => response.end('hello'))
     const { port } = new URL(stranger.url)
     const { output, ended } = start({ PORT: port })

@@ -19,43 +19,40 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 const ID = vectors.documents[0]?.publicId ?? ''
 
 describe('help', () => {
-  test('default: lists every command with its summary', async () => {
+  test('lists every command with its summary', async () => {
     const { code, stdout } = await docreg(['--help'])
     expect(code).toBe(0)
     for (const { name } of DOCREG.commands)
       expect(stdout).toMatch(new RegExp(`^  ${name.replace(/ .*/, '')} `, 'm'))
   })
 
-  test.each(DOCREG.commands.map(({ name }) => name))(
-    'behavior: %s teaches with examples',
-    async (name) => {
-      const { code, stdout } = await docreg(name.replace(/\S+$/, 'help $&').split(' '))
-      expect(code).toBe(0)
-      expect(stdout).toContain(`Usage: docreg ${name}`)
-      expect(stdout).toContain(`$ docreg ${name}`)
-      expect(stdout).toMatch(/Exit code: .*64/)
-    },
-  )
+  test.each(DOCREG.commands.map(({ name }) => name))('%s teaches with examples', async (name) => {
+    const { code, stdout } = await docreg(name.replace(/\S+$/, 'help $&').split(' '))
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: docreg ${name}`)
+    expect(stdout).toContain(`$ docreg ${name}`)
+    expect(stdout).toMatch(/Exit code: .*64/)
+  })
 
-  test('behavior: --version prints the version of the package', async () => {
+  test('--version prints the version of the package', async () => {
     expect(await docreg(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
   })
 })
 
 describe('wrong usage', () => {
-  test('error: shows help without a command', async () => {
+  test('shows help without a command', async () => {
     const { code, stdout, stderr } = await docreg([])
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
     expect(stderr).toContain('docreg help <command>')
   })
 
-  test('error: proposes the command that was meant', async () => {
+  test('suggests the command that was meant', async () => {
     const { code, stderr } = await docreg(['verfy'])
     expect(code).toBe(64)
     expect(stderr).toContain('Did you mean verify?')
   })
 
-  test('error: never repeats a publicId in the place of a command', async () => {
+  test('does not repeat a publicId that is given as a command', async () => {
     const { code, stdout, stderr } = await docreg([ID, '--json'])
     expect(code).toBe(64)
     expect(stdout + stderr).not.toContain(ID.slice(0, 10))
@@ -64,14 +61,14 @@ describe('wrong usage', () => {
     expect(second.stderr).not.toContain(ID.slice(0, 10))
   })
 
-  test('error: is JSON with --json', async () => {
+  test('prints JSON with --json', async () => {
     const { stdout } = await docreg(['verify', 'a', '--json', '--timeout', 'soon'])
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'usage' })
   })
 })
 
 describe('completion', () => {
-  test('default: completes commands and options from their declarations', async () => {
+  test('completes commands and options from their declarations', async () => {
     const { stdout: commands } = await docreg(['complete', '--', 'ver'])
     expect(commands).toMatch(/^verify\t/m)
     // A shell reads one completion a line.
@@ -82,7 +79,7 @@ describe('completion', () => {
     expect(options).toMatch(/^--issuer-domain\t/m)
   })
 
-  test('behavior: the script for bash is one that bash can read', async () => {
+  test('bash can parse its completion script', async () => {
     const { code, stdout } = await docreg(['completion', 'bash'])
     expect(code).toBe(0)
     expect(await run('/bin/bash', ['-n'], { stdin: stdout })).toMatchObject({ code: 0, stderr: '' })
@@ -112,7 +109,7 @@ describe('configuration', () => {
     return { code, registry: /trust, (\S+)$/.exec(warning)?.[1] }
   }
 
-  test("default: reads docreg.config.json of the user's own folder, and names it", async () => {
+  test("reads docreg.config.json of the user's folder, and names it", async () => {
     config({ rpc: [UNREACHABLE], registry: registryOf('1') })
     expect(await asked([])).toMatchObject({ code: 2, registry: registryOf('1') })
     const { stderr } = await docreg(['verify', '-'], { stdin: ID, cwd: dir, env: unnamed() })
@@ -120,7 +117,7 @@ describe('configuration', () => {
     expect(stderr).not.toContain('ignored')
   })
 
-  test('behavior: a flag wins over the environment, which wins over the file', async () => {
+  test('a flag wins over the environment, which wins over the file', async () => {
     config({ rpc: UNREACHABLE, registry: registryOf('1') })
     const env = { ...unnamed(), DOCREG_REGISTRY: registryOf('2') }
     expect((await asked([], env)).registry).toBe(registryOf('2'))
@@ -128,7 +125,7 @@ describe('configuration', () => {
     expect((await asked(flag, env)).registry).toBe(registryOf('3'))
   })
 
-  test('behavior: --config names another file', async () => {
+  test('--config names another file', async () => {
     const other = config({ rpc: UNREACHABLE, registry: registryOf('4') }, 'other.json')
     // As an editor on Windows saves it.
     writeFileSync(other, `\ufeff${readFileSync(other, 'utf8')}`)
@@ -136,7 +133,7 @@ describe('configuration', () => {
   })
 
   test.each(['docreg.config.json', 'data/docreg.config.json'])(
-    'error: a folder that somebody else filled gets no key and chooses no registry: %s',
+    'a folder of another user gets no key and sets no registry: %s',
     async (name) => {
       const seen: unknown[] = []
       const server = await serveHttp((request, response) => {
@@ -172,7 +169,7 @@ describe('configuration', () => {
     },
   )
 
-  test('default: a checkout reads what npm start left in its own data folder', () => {
+  test('reads in a checkout what npm start wrote to its data folder', () => {
     const checkout = join(dir, 'checkout')
     const left = config({}, 'checkout/data/docreg.config.json')
     const at = (cwd: string) => findConfigFile(undefined, { env: {}, home: dir, cwd, checkout })
@@ -196,16 +193,16 @@ describe('configuration', () => {
     ['an unknown setting', '{"rcp":"x"}', /rcp is not a setting.*rpc/],
     ['what is not an object', '[]', /must contain a JSON object/],
     ['a value of another type', '{"rpc":{"url":"x"}}', /rpc must be/],
-  ])('error: refuses %s', async (_, content, message) => {
+  ])('refuses %s', async (_, content, message) => {
     expect(await bad(content)).toMatch(message)
   })
 
-  test('error: refuses a file that everybody can change', async () => {
+  test('refuses a file that everybody can change', async () => {
     expect(await bad('{}', 0o666)).toContain('others can write to')
   })
 })
 
-test('default: npx runs it from a folder of the checkout', async () => {
+test('npx runs it from a folder of the checkout', async () => {
   const bin = fileURLToPath(new URL('../../../scripts/docreg.mjs', import.meta.url))
   const { code, stdout } = await run(process.execPath, [bin, '--version'], {
     cwd: dir,

@@ -67,7 +67,7 @@ const prune = async () => {
   node.fault = prunedHistory(node, head)
 }
 
-test('default: recounts every batch of a list from its manifest', async () => {
+test('recounts every batch of a list from its manifest', async () => {
   const { code, stdout } = await recounted(2)
   expect(stdout).toMatch(
     new RegExp(
@@ -80,7 +80,7 @@ test('default: recounts every batch of a list from its manifest', async () => {
   expect(code).toBe(0)
 })
 
-test('behavior: a kept list proves itself complete at a node without old events', async () => {
+test('proves a stored list complete with a node without old events', async () => {
   const kept = await recounted(2)
   const file = fileOf('kept', kept.stdout)
   await prune()
@@ -94,7 +94,7 @@ test('behavior: a kept list proves itself complete at a node without old events'
   expect(proven.stdout).toContain('COMPLETE: 2 of 2 documents, 1 of 1 batches')
 })
 
-test('behavior: a node that silently drops events makes the list incomplete, with advice', async () => {
+test('reports an incomplete list, with advice, when a node drops events', async () => {
   node.fault = ({ method }) =>
     method === 'eth_getLogs'
       ? { kind: 'garbage', text: '{"jsonrpc":"2.0","id":1,"result":[]}' }
@@ -119,7 +119,7 @@ test.each<[string, () => string, string, number]>([
     'unreadable',
     2,
   ],
-])('error: a manifest that %s', async (_, manifest, expected, exit) => {
+])('a manifest that %s', async (_, manifest, expected, exit) => {
   const file = fileOf('other', `batch ${batch.root} x, ${manifest()}\n`)
   const { stdout, code } = await recounted(2, '--hashes', file, '--json')
   const { status, batches } = JSON.parse(stdout)
@@ -137,7 +137,7 @@ test.each<[string, () => string, string, number]>([
   expect(judged.code).toBe(exit)
 })
 
-test('error: refuses a line with half a manifest', async () => {
+test('refuses a line with half a manifest', async () => {
   const file = fileOf('half', `batch ${batch.root}, manifest 0x12\n`)
   const { stdout, code } = await list(2, '--hashes', file, '--json')
   expect(JSON.parse(stdout).error.code).toBe('unreadable')

@@ -6,7 +6,7 @@ function screen(isTTY: boolean, columns = 100) {
   return { isTTY, columns, written, write: (text: string) => written.push(text) > 0 }
 }
 
-test('default: draws a bar with rate and remaining time', () => {
+test('draws a bar with rate and remaining time', () => {
   const stream = screen(true)
   let now = 0
   const bar = createProgress(stream, 'Issuing', 100, () => now)
@@ -19,7 +19,7 @@ test('default: draws a bar with rate and remaining time', () => {
   expect(stream.written.at(-1)).toBe('\r\x1b[2K')
 })
 
-test('behavior: draws the whole bar on a terminal that reports no width', () => {
+test('draws the whole bar on a terminal that reports no width', () => {
   const stream = screen(true, 0)
   let now = 0
   const bar = createProgress(stream, 'Issuing', 100, () => now)
@@ -28,7 +28,7 @@ test('behavior: draws the whole bar on a terminal that reports no width', () => 
   expect(stream.written.join('')).toMatch(/5 s left$/)
 })
 
-test('behavior: the rate is that of the last seconds', () => {
+test('computes the rate from the last seconds', () => {
   const stream = screen(true)
   let now = 0
   const bar = createProgress(stream, 'Issuing', 10_000, () => now)
@@ -39,7 +39,7 @@ test('behavior: the rate is that of the last seconds', () => {
   expect(stream.written.at(-1)).toContain('1.0/s')
 })
 
-test('behavior: writes a line from time to time where there is no terminal', () => {
+test('writes a line at intervals without a terminal', () => {
   const stream = screen(false)
   let now = 0
   const bar = createProgress(stream, 'Issuing', 100, () => now)
@@ -49,7 +49,7 @@ test('behavior: writes a line from time to time where there is no terminal', () 
   expect(stream.written.join('')).not.toContain('\x1b')
 })
 
-test('behavior: shows counts where the total is unknown', () => {
+test('shows counts when the total is unknown', () => {
   expect(lineOf('Reading', 7, undefined, 0)).toBe('Reading  7')
 })
 
@@ -57,6 +57,6 @@ test.each([
   [0.2, '1 s'],
   [200, '3 min 20 s'],
   [7_500, '2 h 5 min'],
-])('default: %d seconds are %s', (seconds, text) => {
+])('%d seconds are %s', (seconds, text) => {
   expect(duration(seconds)).toBe(text)
 })

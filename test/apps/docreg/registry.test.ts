@@ -30,27 +30,27 @@ const known = (chainId: number, address = ADDRESS) => ({
   deployedIn: 7,
 })
 
-test('default: takes the only deployment', () => {
+test('uses the only deployment', () => {
   deploy(10)
   writeFileSync(join(dir, 'README.md'), '')
   mkdirSync(join(dir, 'docker'))
   expect(trusted()).toEqual(known(10))
 })
 
-test('args: takes the registry of a chain, with the hash of its code', () => {
+test('accepts the registry of a chain, with the hash of its code', () => {
   deploy(10)
   deploy(8453)
   expect(trusted('eip155:8453')).toEqual(known(8453))
 })
 
-test('args: takes a registry in upper or lower case', () => {
+test('accepts a registry in upper or lower case', () => {
   deploy(10)
   expect(trusted(`eip155:1:${ADDRESS}`)).toEqual({
     registry: `eip155:1:${ADDRESS.toLowerCase()}`,
   })
 })
 
-test('args: takes one of several registries of a chain, with the hash of its code', () => {
+test('accepts one of several registries of a chain, with the hash of its code', () => {
   const second = `0x${'cd'.repeat(20)}`
   deploy(10)
   deploy(10, second)
@@ -62,13 +62,13 @@ test('args: takes one of several registries of a chain, with the hash of its cod
   expect(trusted(`eip155:10:${ADDRESS}`)).toEqual(known(10))
 })
 
-test.each(['{broken', '{"nonsense":1}', 'null'])('error: names a damaged record: %s', (text) => {
+test.each(['{broken', '{"nonsense":1}', 'null'])('names a damaged record: %s', (text) => {
   deploy(10)
   writeFileSync(join(dir, '10', `${ADDRESS.toLowerCase()}.json`), text)
   expect(() => trusted()).toThrow('.json is not a deployment record')
 })
 
-test('error: refuses no known registry, several known ones, another chain, and anything but a registry', () => {
+test('refuses no registry, several registries, another chain, and other contracts', () => {
   expect(() => trusted()).toThrow(UsageError)
   deploy(10)
   deploy(8453)

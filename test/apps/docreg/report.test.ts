@@ -50,23 +50,23 @@ const dated = (status: VerdictStatus) =>
 const linesOf = (verdict: Verdict, network: 'test' | 'live', warnings: string[] = []) =>
   report({ verdict, network, warnings }, (_, text) => text).split('\n')
 
-test('default: prints the words of the banner', () => {
+test('prints the text of the banner', () => {
   expect(TEST_NETWORK).toBe('Test network, or one not known to carry real documents')
 })
 
 describe.each(STATUSES)('%s', (status) => {
-  test('behavior: on a test network, the banner follows the verdict', () => {
+  test('prints the banner of a test network after the verdict', () => {
     const [verdict, banner] = linesOf(verdictOf(status), 'test')
     expect(verdict).toMatch(/^(VALID|NOT VALID|COULD NOT CHECK): /)
     expect(banner).toBe(TEST_NETWORK)
   })
 
-  test('behavior: prints no banner on a live network', () => {
+  test('prints no banner on a live network', () => {
     const lines = linesOf(verdictOf(status), 'live')
     expect(lines.join('\n')).not.toMatch(/test/i)
   })
 
-  test('behavior: a date in the future follows, above block and warnings', () => {
+  test('prints a date in the future before block and warnings', () => {
     const future = 'This document is dated in the future: 1 March 2999'
     const asOf = { blockNumber: 7, blockHash: null, blockTime: 1_800_000_000 }
     const verdict = { ...dated(status), asOf }
@@ -81,13 +81,13 @@ describe.each(STATUSES)('%s', (status) => {
   })
 })
 
-test('behavior: does not mention a date that has come', () => {
+test('omits a date that has passed', () => {
   const checks = [{ check: 'dating', outcome: 'pass', code: 'not_in_future' } as const]
   const lines = linesOf({ ...dated('valid'), checks }, 'live')
   expect(lines.join('\n')).not.toContain('dated in the future')
 })
 
-test('behavior: names the document that this one supersedes', () => {
+test('names the document that this one supersedes', () => {
   const verdict = dated('valid')
   const supersedes: Hex = `0x${'09af'.repeat(16)}`
   const document = verdict.document && { ...verdict.document, supersedes }
@@ -95,7 +95,7 @@ test('behavior: names the document that this one supersedes', () => {
   expect(linesOf(verdict, 'live').join('\n')).not.toContain('supersedes')
 })
 
-test('behavior: on a terminal, the notices stand out', () => {
+test('highlights the notices on a terminal', () => {
   const painted = report(
     { verdict: dated('valid'), network: 'test', warnings: [] },
     (colour, text) => `<${colour}>${text}</${colour}>`,
@@ -158,14 +158,14 @@ describe('the details of a record', () => {
       .trim()
   const AT = 1_800_000_500
 
-  test('default: shows how long before the document its account was added', () => {
+  test('shows how long before the document its account was added', () => {
     const [lines, oneBlock] = [recorded({}).join('\n'), { account: { ...issuing, addedBlock: 9 } }]
     expect(lines).toContain('added in block 7, 3 blocks before it issued this')
     expect(lines).not.toMatch(/^ {2}(revoked|suspended|released|by account)/m)
     expect(recorded(oneBlock).join('\n')).toContain('1 block before it')
   })
 
-  test('behavior: a suspension has no reason, and a release follows it', () => {
+  test('a suspension has no reason, and a release follows it', () => {
     const held = { reason: 'certificateHold', revokedAt: AT, revoker: issuing }
     expect(shown('suspended', held)).toBe('2027-01-15 08:08:20 UTC')
     expect(shown('revoked', held)).toBeUndefined()
@@ -174,13 +174,13 @@ describe('the details of a record', () => {
     expect(shown('released', released)).toBe('2027-01-15 08:08:20 UTC')
   })
 
-  test('behavior: shows the batch that it is in', () => {
+  test('shows the batch of the document', () => {
     const root: Hex = `0x${'4'.repeat(64)}`
     expect(shown('batchRoot', { batchRoot: root })).toBe(root)
     expect(shown('batchRoot', {})).toBeUndefined()
   })
 
-  test('behavior: shows the revoker, if that is another account', () => {
+  test('shows the revoker when it is another account', () => {
     const proof = { reason: 'keyCompromise', revokedAt: AT, revoker: revoking }
     expect(shown('revoked', proof)).toContain('reason keyCompromise')
     expect(shown('by account', proof)).toBe(
@@ -195,7 +195,7 @@ describe('the details of a record', () => {
     test.each([
       ['keyCompromise', 'Revoked'],
       ['certificateHold', 'Suspended'],
-    ])('behavior: names the distrusted account of reason %s', (reason, word) => {
+    ])('names the distrusted account of reason %s', (reason, word) => {
       const proof = { reason, revokedAt: AT, revoker: stolen, revokedBlock: 11 }
       expect(recorded(proof)[1]).toBe(`${word} ${by}: ask the issuer`)
       expect(shown('by account', proof)).toContain('; distrusted from block 11 on')
@@ -203,7 +203,7 @@ describe('the details of a record', () => {
       expect(recorded({ ...proof, revokedBlock: 10 })[1]).not.toContain(by)
     })
 
-    test('behavior: says that a release does not count', () => {
+    test('says that a release does not count', () => {
       const proof = { reason: 'certificateHold', releasedAt: AT, revoker: stolen, revokedBlock: 12 }
       expect(recorded(proof)[1]).toBe(
         `Released on 2027-01-15 08:08:20 UTC ${by}: suspended until a trusted account releases it`,
@@ -212,13 +212,13 @@ describe('the details of a record', () => {
       expect(shown('suspended', proof)).toBeUndefined()
     })
 
-    test('behavior: a release before the distrust counts, and needs no notice', () => {
+    test('a release before the distrust counts, and needs no notice', () => {
       const proof = { releasedAt: AT, revoker: { ...stolen, distrustedFrom: 99 }, revokedBlock: 12 }
       expect(shown('released', proof)).toBe('2027-01-15 08:08:20 UTC')
       expect(recorded(proof)[1]).not.toContain('account')
     })
 
-    test('behavior: warns of a closed issuer, with the time where it is known', () => {
+    test('warns of a closed issuer, with the time where it is known', () => {
       const closed = (closedAt: number | null) =>
         recorded({ issuer: { ...proofOf({}).issuer, closedBlock: 40, closedAt } }).slice(1, 3)
       const closed40 = "The registry's admin closed this issuer in block 40"
@@ -245,7 +245,7 @@ describe('the details of a record', () => {
     code,
   })
 
-  test('behavior: puts the domain that confirms the issuer before its name', () => {
+  test('puts the domain that confirms the issuer before its name', () => {
     const lines = judged('valid', identity('pass', 'linked'), 'example.edu')
     const at = lines.indexOf('Issuer')
     expect(lines.slice(at + 1, at + 3).map((line) => line.trim())).toEqual([
@@ -254,7 +254,7 @@ describe('the details of a record', () => {
     ])
   })
 
-  test('behavior: without a domain, says that the issuer calls itself by its name', () => {
+  test('says without a domain that the name of the issuer is unconfirmed', () => {
     const lines = judged('valid', identity('unknown', 'no_domain'))
     expect(lines.join('\n')).toContain('calls itself Office, not confirmed by any domain')
     expect(lines.join('\n')).not.toContain('✓')
@@ -267,7 +267,7 @@ describe('the details of a record', () => {
     ['unknown', 'unreachable', 'yellow', BARE],
     ['unknown', 'not_asked', 'yellow', BARE],
     ['fail', 'denied', 'red', BARE],
-  ] as const)('behavior: a valid document whose domain is %s, %s, is %s', (...row) => {
+  ] as const)('a valid document whose domain is %s, %s, is %s', (...row) => {
     const [outcome, code, colour, headline] = row
     const verdict = verdictOf('valid', { checks: [identity(outcome, code)] })
     const paint = (name: string, text: string) => `<${name}>${text}`
@@ -275,7 +275,7 @@ describe('the details of a record', () => {
     expect(first).toBe(`<${colour}><bold>${headline}`)
   })
 
-  test('behavior: a date in the future is not green', () => {
+  test('does not show a date in the future in green', () => {
     const { checks, ...verdict } = dated('valid')
     const linked = { ...verdict, checks: [...checks, identity('pass', 'linked')] }
     const paint = (name: string, text: string) => `<${name}>${text}`
@@ -283,7 +283,7 @@ describe('the details of a record', () => {
     expect(shown).toMatch(new RegExp(`^<yellow><bold>${CLEAN}$`, 'm'))
   })
 
-  test('behavior: sorts entries with numbers by their value', () => {
+  test('sorts entries with numbers by their value', () => {
     const verdict = dated('valid')
     const metadata = { module_10: 'b', module_2: 'a' }
     const document = verdict.document && { ...verdict.document, metadata }
@@ -291,23 +291,23 @@ describe('the details of a record', () => {
     expect(lines).toMatch(/module_2 .*\n.*module_10/)
   })
 
-  test('behavior: puts a denial right below the verdict', () => {
+  test('prints a denial directly below the verdict', () => {
     expect(judged('valid', identity('fail', 'denied'))[1]).toBe(DENIED)
     expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(ACCOUNT_NOT_LISTED)
   })
 
-  test('behavior: reports a required domain that is not linked', () => {
+  test('reports a required domain that is not linked', () => {
     expect(judged('distrusted', identity('fail', 'other_domain'))[0]).toBe(
       'NOT VALID: the domain that you require does not vouch for it',
     )
   })
 
-  test('behavior: puts a revocation that was set aside right below the verdict', () => {
+  test('prints a revocation ignored after a theft directly below the verdict', () => {
     expect(recorded({ setAside: true })[1]).toBe(SET_ASIDE)
   })
 })
 
-test('behavior: shows the fields of a presentation and nothing else', () => {
+test('shows only the fields of a presentation', () => {
   const { document, ...judged } = verdictOf('valid')
   const disclosed = { category: 'diploma', metadata: { '\u001b[2J': 'A' } }
   const linesFor = (part: PresentationVerdict['disclosed']) =>

@@ -26,20 +26,20 @@ function nodeWith(...codes: (Hex | Error)[]) {
 }
 const ask = (node: Eip1193Provider) => createRequest(node)('eth_chainId', [])
 
-test('default: compares the code once, before the first answer', async () => {
+test('reads the code once, before the first answer', async () => {
   const { node, asked } = nodeWith(CODE)
   const comparing = comparingCode(node, { registry, codeHash })
   await Promise.all([ask(comparing), ask(comparing)])
   expect(asked).toEqual(['eth_getCode', 'eth_chainId', 'eth_chainId'])
 })
 
-test('behavior: asks for no code where no hash is known', async () => {
+test('does not read the code without a known hash', async () => {
   const { node, asked } = nodeWith(CODE)
   await ask(comparingCode(node, { registry }))
   expect(asked).toEqual(['eth_chainId'])
 })
 
-test('error: other code gives no answer, and a reader says so', async () => {
+test('rejects other code, also through a reader', async () => {
   const { node, asked } = nodeWith('0x6002')
   const comparing = comparingCode(node, { registry, codeHash })
   await expect(ask(comparing)).rejects.toMatchObject({ code: 'other_code' })
@@ -49,7 +49,7 @@ test('error: other code gives no answer, and a reader says so', async () => {
   expect(new Set(asked)).toEqual(new Set(['eth_getCode']))
 })
 
-test('error: a node that is down or lags is asked again; without code the reader says what is missing', async () => {
+test('asks again a node that is down or behind; reports missing code', async () => {
   const { node } = nodeWith(new Error('down'), '0x', '0x6002')
   const comparing = comparingCode(node, { registry, codeHash })
   await expect(ask(comparing)).rejects.toMatchObject({ code: 'rpc_unreachable' })

@@ -6,7 +6,7 @@ import { describeInBrowser } from '../../support/chromium.ts'
 import { give } from './give-file.ts'
 import { startLiveWorld, usePage } from './page-fixture.ts'
 
-describeInBrowser('what the page shows is never out of date and green', () => {
+describeInBrowser('the page never shows an outdated green', () => {
   const fixture = usePage()
   let { world, pages, context, page } = fixture
   beforeEach(() => {
@@ -40,7 +40,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     return { publicId, bundle }
   }
 
-  test('default: a revoked document is red, with the older proof file below it', async () => {
+  test('shows a revoked document in red, with the older proof file below it', async () => {
     const { bundle } = await makeRevoked()
     await open()
     await drop(bundle)
@@ -53,7 +53,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await statement.textContent()).toContain('The result above counts')
   })
 
-  test('default: a document that is still valid is green by the answer of the node', async () => {
+  test('shows a document that is still valid in green, by the answer of the node', async () => {
     const { publicId } = await world.issue()
     await open()
     await drop(await world.bundle(publicId))
@@ -62,7 +62,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.statement').count()).toBe(1)
   })
 
-  test('default: reads a proof file of a document in a batch, with and without a node', async () => {
+  test('reads a proof file of a document in a batch, with and without a node', async () => {
     const bundle = await world.bundle(await world.issueInBatch())
     expect(bundle.batch).not.toBeNull()
     world.content = 'hangs up'
@@ -81,7 +81,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.document').textContent()).toContain('Ada')
   })
 
-  test('behavior: without a node, a proof file is neutral and dated', async () => {
+  test('shows a proof file without a node as neutral and dated', async () => {
     const { bundle } = await makeRevoked()
     world.node = 'hangs up'
     await open()
@@ -102,7 +102,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('revoked', 'bad')
   })
 
-  test('behavior: works offline, and checks again as soon as the device is online', async () => {
+  test('works offline, and checks again as soon as the device is online', async () => {
     const { bundle } = await makeRevoked()
     await open()
     await context.setOffline(true)
@@ -115,7 +115,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('revoked', 'bad')
   })
 
-  test('behavior: works without any node', async () => {
+  test('works without any node', async () => {
     const { bundle } = await makeRevoked()
     await open({ rpc: [] })
     await drop(bundle)
@@ -125,7 +125,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await card.textContent()).toContain('No node of the blockchain is')
   })
 
-  test('behavior: a node that is behind confirms the block of the file, and nothing later', async () => {
+  test('a node that is behind confirms only the block of the file', async () => {
     const { publicId } = await world.issue()
     const bundle = await world.bundle(publicId)
     await page.clock.install({ time: Date.now() + 3_600_000 })
@@ -136,7 +136,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await card.textContent()).toContain('The node is behind')
   })
 
-  test('behavior: a node that is behind still reports a revocation', async () => {
+  test('a node that is behind still reports a revocation', async () => {
     const { bundle } = await makeRevoked()
     await page.clock.install({ time: Date.now() + 3_600_000 })
     await open({ maxHeadAge: 60 })
@@ -146,7 +146,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.checks li.fail').textContent()).toContain('has been revoked')
   })
 
-  test('behavior: waits for a node that answers late', async () => {
+  test('waits for a node that answers late', async () => {
     const { bundle } = await makeRevoked()
     world.node = 'hangs'
     await open()
@@ -157,7 +157,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('revoked', 'bad')
   })
 
-  test('behavior: can ask a node again that did not answer in time', async () => {
+  test('can retry a node that did not answer in time', async () => {
     const { bundle } = await makeRevoked()
     world.node = 'hangs'
     await open({ timeout: 1 })
@@ -169,7 +169,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('revoked', 'bad')
   })
 
-  test('behavior: reports an expiry since then without a node', async () => {
+  test('reports without a node that the document has expired since', async () => {
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     const { publicId } = await world.issue({
       expiresAt: expiresAt.slice(0, 10),
@@ -185,7 +185,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await title()).toBe('Expired')
   })
 
-  test('behavior: says that a document on hold may have been released since the proof file', async () => {
+  test('says that a suspension may have ended since the proof file', async () => {
     const { publicId, hash } = await world.issue()
     await world.suspend(hash)
     const bundle = await world.bundle(publicId)
@@ -204,7 +204,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await title()).toBe('On hold')
   })
 
-  test('behavior: a final failure keeps its title without a node', async () => {
+  test('a final failure keeps its title without a node', async () => {
     const { publicId, hash } = await world.issue()
     await world.revoke(hash)
     const bundle = await world.bundle(publicId)
@@ -218,7 +218,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.verdict').textContent()).toContain('From a proof file')
   })
 
-  test('behavior: "not issued" is dated too, and no longer red', async () => {
+  test('dates "not issued" too, and does not show it in red', async () => {
     const { publicId } = await world.issue()
     const bundle = await world.bundle(publicId)
     const other = await startLiveWorld()
@@ -235,7 +235,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await title()).toBe(`Not issued by ${dayOf(bundle)}, not checked since`)
   })
 
-  test('behavior: takes content from the file for the current answer', async () => {
+  test('uses content of the file for the current answer', async () => {
     const { publicId } = await world.issue()
     const bundle = await world.bundle(publicId)
     world.content = 'missing'
@@ -254,7 +254,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(saved.sealed).toBe(bundle.sealed)
   })
 
-  test('error: does not believe a file of another registry, and names that registry', async () => {
+  test('rejects a file of another registry, and names that registry', async () => {
     const { publicId } = await world.issue()
     const forged = {
       ...(await world.bundle(publicId)),
@@ -272,7 +272,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.verdict').textContent()).toContain('about another registry')
   })
 
-  test('error: ignores a forged proof, with a node and without', async () => {
+  test('rejects a forged proof, with a node and without', async () => {
     const { bundle } = await makeRevoked()
     const forged = structuredClone(bundle)
     const [record] = forged.stateProof.storageProof
@@ -289,7 +289,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.verdict').textContent()).toContain('The proof proves nothing')
   })
 
-  test('behavior: a page that is left open shows the age of its answer, and checks again', async () => {
+  test('shows the age of its answer, and checks again in an open page', async () => {
     const { publicId, hash } = await world.issue()
     await page.clock.install()
     await page.goto(`${pages.host(world.config)}#${publicId}`)
@@ -302,7 +302,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('revoked', 'bad')
   })
 
-  test('behavior: a page that the browser brings back from its memory checks again', async () => {
+  test('checks again when the browser restores the page from its cache', async () => {
     const { publicId, hash } = await world.issue()
     await page.goto(`${pages.host(world.config)}#${publicId}`)
     await shown('valid', 'good')

@@ -6,7 +6,7 @@ import { serveDidDocument, usePage } from './page-fixture.ts'
 const COMPARE = 'Compare every entry: nobody has checked what is printed'
 const PHONE = { width: 390, height: 844 }
 
-describeInBrowser('the page takes a certificate', () => {
+describeInBrowser('a certificate on the page', () => {
   const fixture = usePage()
   const choose = async (attachment: object) => {
     const { world, pages, page } = fixture
@@ -19,7 +19,7 @@ describeInBrowser('the page takes a certificate', () => {
     return { hash, bundle: await fixture.world.bundle(publicId) }
   }
 
-  test('default: asks to compare the PDF, with the entries in the card, and is not green', async () => {
+  test('asks to compare the PDF with the entries shown, and is not green', async () => {
     const { page } = fixture
     const { bundle } = await issue()
     await choose(bundle)
@@ -44,7 +44,7 @@ describeInBrowser('the page takes a certificate', () => {
     expect(await page.locator('.document').count()).toBe(1)
   })
 
-  test('behavior: a reload and a step back still ask to compare', async () => {
+  test('still asks to compare after a reload and a step back', async () => {
     const { page } = fixture
     const { bundle } = await issue()
     await choose(bundle)
@@ -63,7 +63,7 @@ describeInBrowser('the page takes a certificate', () => {
     await page.locator('.verdict.good').waitFor()
   })
 
-  test('behavior: also says that nobody confirms the issuer', async () => {
+  test('says that nobody confirms the issuer', async () => {
     const { world, page, context } = fixture
     await context.unrouteAll()
     const { bundle } = await issue()
@@ -79,7 +79,7 @@ describeInBrowser('the page takes a certificate', () => {
     )
   })
 
-  test('behavior: there is nothing to compare with a revoked document', async () => {
+  test('does not ask to compare a revoked document', async () => {
     const { world, page } = fixture
     const { bundle, hash } = await issue()
     await world.revoke(hash)
@@ -89,7 +89,7 @@ describeInBrowser('the page takes a certificate', () => {
     expect(await page.locator('.document').count()).toBe(1)
   })
 
-  test('error: says that a PDF has no proof attached', async () => {
+  test('reports a PDF without an attached proof', async () => {
     const { page } = fixture
     await choose({})
     await page.getByText('This PDF has no proof file attached').waitFor()

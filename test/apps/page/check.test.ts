@@ -15,23 +15,20 @@ const registry = formatRegistryId(1, `0x${'a'.repeat(40)}`)
 
 describe('languages', () => {
   const places = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
-  test.each(Object.entries(TEXTS))(
-    'behavior: %s has every text, with the same places to fill in',
-    (_, texts) => {
-      expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
-      for (const [key, text] of Object.entries(texts)) {
-        expect([key, text.trim().length > 0]).toEqual([key, true])
-        expect([key, places(text)]).toEqual([key, places(en[key as keyof typeof en])])
-      }
-    },
-  )
+  test.each(Object.entries(TEXTS))('%s has every text, with the same placeholders', (_, texts) => {
+    expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
+    for (const [key, text] of Object.entries(texts)) {
+      expect([key, text.trim().length > 0]).toEqual([key, true])
+      expect([key, places(text)]).toEqual([key, places(en[key as keyof typeof en])])
+    }
+  })
 
-  test('behavior: shows a time that no calendar has', () => {
+  test('shows a time beyond the calendar', () => {
     expect(showTime(0)).toContain('1970')
     expect(showTime(2 ** 52)).toContain(String(2 ** 52))
   })
 
-  test('behavior: no language has texts of another', () => {
+  test('no language uses texts of another', () => {
     const same = Object.entries(TEXTS)
       .filter(([tag]) => tag !== 'en')
       .flatMap(([tag, texts]) =>
@@ -56,11 +53,11 @@ describe("the reader's input", () => {
       ` https://a.example/b/qr/${publicId}/?format=png `,
     ],
     ['an address without its scheme', `a.example/qr/${publicId}#`],
-  ])('default: %s', async (_, text) => {
+  ])('%s', async (_, text) => {
     expect(await parseSubject(text)).toMatchObject({ publicId })
   })
 
-  test('behavior: keeps the registry of a link apart, and nothing else that stands there', async () => {
+  test('separates the registry of a link, and ignores the rest', async () => {
     const link = `#publicId=${publicId}&registry=`
     expect(await parseSubject(`${link}${registry}.`)).toEqual({ publicId, hint: registry })
     expect(await parseSubject(link + 'x'.repeat(999))).toEqual({ publicId })
@@ -80,14 +77,14 @@ describe("the reader's input", () => {
     [`https://a.example/#presentation=${'A'.repeat(99_999)}`, 'excerpt'],
     ['{', 'bundle'],
     ['{"type":"document-registry-presentation"}', 'excerpt'],
-  ])('error: %s', async (text, problem) => {
+  ])('%s', async (text, problem) => {
     const error = await parseSubject(text).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(InputError)
     expect((error as InputError).problem).toBe(problem)
     if (text.length > 20) expect(String(error)).not.toContain(text)
   })
 
-  test('error: names every bad source', () => {
+  test('names every bad source', () => {
     expect(
       parseSources({
         registry: 'x',
@@ -111,7 +108,7 @@ describe("the reader's input", () => {
   })
 })
 
-describe('a node that stands still', () => {
+describe('a node that does not advance', () => {
   const nobody = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
   const answer = (chainId: number) => [
     chainId,
@@ -141,14 +138,14 @@ describe('a node that stands still', () => {
     return verdict.checks[0]?.code
   }
 
-  test('behavior: is not believed, also by a page without a configured maximum age', async () => {
+  test('is rejected, also by a page without a configured maximum age', async () => {
     expect(await judge(1)).toBe('head_stale')
     expect(await judge(1, 1e9)).toBe('read')
     expect(await judge(31337)).toBe('read')
   })
 })
 
-describe('a service that calls itself localhost', () => {
+describe('a service whose address is localhost', () => {
   const service = 'http://localhost:3000'
   const config = {
     registry,
@@ -158,7 +155,7 @@ describe('a service that calls itself localhost', () => {
   }
   const at = (href: string) => adjustToNetwork(config, new URL(href))
 
-  test('behavior: is asked where the page came from', () => {
+  test('is replaced by the origin of the page', () => {
     expect(at('http://192.168.1.5:3000/verify')).toEqual({
       registry,
       service: 'http://192.168.1.5:3000',
@@ -168,7 +165,7 @@ describe('a service that calls itself localhost', () => {
   })
 
   test.each(['http://127.0.0.1:3000/verify', 'http://[::1]/v', 'file:///v.html'])(
-    'behavior: not from %s',
+    'is kept on a page from %s',
     (href) => {
       expect(at(href)).toEqual(config)
     },

@@ -30,7 +30,7 @@ const EVENTS_MISSING = {
   'valid-event-contradicts': 'does not fit the record. That does not change',
 }
 
-describeInBrowser('the page judges the corpus as the other doors do', () => {
+describeInBrowser('the page judges the corpus like the other programs', () => {
   let world: World
   let pages: PageServer
   let browser: Browser
@@ -57,7 +57,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     }
   })
 
-  test("behavior: mentions a service's claim that it erased the content, without believing it", async () => {
+  test('mentions that a service says it erased the content, without relying on it', async () => {
     const one = world.cases.find((each) => each.case === 'payload-gone')
     if (!one) throw new Error('no case payload-gone')
     const { registry, rpc, ipfs, given } = one
@@ -71,7 +71,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
   })
 
   test.each(Object.entries(EVENTS_MISSING))(
-    'behavior: does not report a missing event (%s) as trouble with the content',
+    'does not report a missing event (%s) as a problem with the content',
     async (name, words) => {
       const one = world.cases.find((each) => each.case === name)
       if (!one) throw new Error(`no case ${name}`)

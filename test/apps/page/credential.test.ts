@@ -52,7 +52,7 @@ describeInBrowser('a credential from a wallet', () => {
   const statusOf = (page: Page) => page.locator('.verdict').getAttribute('data-status')
   const lineOf = (page: Page) => page.locator('.checks li[data-check=credential]')
 
-  test('default: is checked when it is pasted, and again after a reload', async () => {
+  test('is checked when it is pasted, and again after a reload', async () => {
     const page = await paste(ALL)
     expect(await statusOf(page)).toBe('valid')
     expect(await page.locator('.verdict').getAttribute('class')).toContain('good')
@@ -64,20 +64,20 @@ describeInBrowser('a credential from a wallet', () => {
     expect(await lineOf(page).getAttribute('data-code')).toBe('holder')
   })
 
-  test('error: is not genuine when somebody else shows it', async () => {
+  test('is not genuine when another holder shows it', async () => {
     const page = await paste(OTHER_KEY)
     expect(await statusOf(page)).toBe('tampered')
     expect(await lineOf(page).textContent()).toContain('has not signed what is shown')
   })
 
-  test('behavior: cannot be checked by a reader who asks no domain', async () => {
+  test('is unverifiable when the reader asks no domain', async () => {
     const page = await paste(ALL, { identity: false })
     expect(await statusOf(page)).toBe('unverifiable')
     const verdict = await page.locator('.verdict').textContent()
     expect(verdict).toContain('The domain of the issuer has not been asked.')
   })
 
-  test('error: names a damaged one', async () => {
+  test('names a damaged credential', async () => {
     const page = await paste(ALL)
     await page.locator('#number').fill('eyJhIjoxfQ.eyJhIjoxfQ.AA~')
     await page.locator('section.ask form button').click()
@@ -88,7 +88,7 @@ describeInBrowser('a credential from a wallet', () => {
     { locale: 'en', colorScheme: 'light', width: 390, name: ALL },
     { locale: 'ar', colorScheme: 'dark', width: 320, name: ALL },
     { locale: 'de', colorScheme: 'dark', width: 1_000, name: OTHER_KEY },
-  ] as const)('behavior: everybody can read it: %j', async ({ name, width, ...options }) => {
+  ] as const)('is accessible: %j', async ({ name, width, ...options }) => {
     const page = await paste(name, { ...options, viewport: { width, height: 900 } })
     await page.locator('.checks summary').click()
     await takePicture(page, `credential-${options.locale}`)

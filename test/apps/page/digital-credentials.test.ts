@@ -12,7 +12,7 @@ const PROTOCOL = 'openid4vp-v1-unsigned'
 const VCT = 'https://testville.example/v1/types/birth_certificate'
 
 describe('the request to wallets', () => {
-  test('default: asks for whose, what and when, or for the fields in the address', () => {
+  test('names issuer, type and date, or the fields in the address', () => {
     expect(readWanted('?vct=a&vct=b')).toEqual({
       types: ['a', 'b'],
       fields: ['subjectName', 'category', 'issuedAt'],
@@ -41,7 +41,7 @@ describe('the request to wallets', () => {
     })
   })
 
-  test('behavior: needs a type', () => {
+  test('needs a type', () => {
     for (const query of ['', '?', '?vct=', '?field=subjectName', '?VCT=a'])
       expect(readWanted(query)).toBeUndefined()
   })
@@ -50,7 +50,7 @@ describe('the request to wallets', () => {
 describe('the answer of a wallet', () => {
   const answer = (vp_token: unknown) => ({ protocol: PROTOCOL, data: { vp_token } })
 
-  test('default: has one credential', () => {
+  test('has one credential', () => {
     expect(readAnswer(answer({ document: ['x~'] }))).toBe('x~')
   })
 
@@ -63,7 +63,7 @@ describe('the answer of a wallet', () => {
     { protocol: PROTOCOL, data: 'text' },
     { protocol: PROTOCOL, data: { error: 'invalid_request' } },
     { protocol: PROTOCOL, data: { error: 'x', vp_token: { document: ['x~'] } } },
-  ])('error: shows nothing: %j', (bad) => {
+  ])('is rejected if malformed: %j', (bad) => {
     expect(() => readAnswer(bad)).toThrow(expect.objectContaining({ problem: 'wallet' }))
   })
 
@@ -78,7 +78,7 @@ describe('the answer of a wallet', () => {
     answer({ document: ['x~', 'y~'] }),
     answer({ document: [{}] }),
     answer({ document: [['x~']] }),
-  ])('error: is another one than asked for: %j', (bad) => {
+  ])('is rejected as another credential: %j', (bad) => {
     expect(() => readAnswer(bad)).toThrow(expect.objectContaining({ problem: 'credential' }))
   })
 })
@@ -89,7 +89,7 @@ type Asked = { digital: { requests: { protocol: string; data: Record<string, unk
 type Manner = 'decline' | 'shows' | { wrong: JwsParts } | { answers: unknown }
 
 /** The browser's own API with its virtual wallet, which answers what the test has signed. */
-describeInBrowser('a credential that the page asks a wallet for', () => {
+describeInBrowser('a credential that the page requests from a wallet', () => {
   let world: World
   let pages: PageServer
   let browser: Browser
@@ -177,7 +177,7 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     return [status, await lineOf(page).getAttribute('data-code')]
   }
 
-  test('default: is shown for this page and this request, also after a reload', async () => {
+  test('is shown for this page and this request, also after a reload', async () => {
     const opened = await ask('shows')
     expect(await verdictOf(opened)).toEqual(['valid', 'holder'])
     const { page, asked } = opened
@@ -202,14 +202,14 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     { wrong: { payload: { nonce: 'that-of-another-request' } }, code: 'holder_invalid' },
     { wrong: { payload: { aud: 'origin:https://other.example' } }, code: 'holder_invalid' },
     { wrong: { by: 'stranger' }, code: 'holder_invalid' },
-  ] as const)('error: is not genuine when it was shown otherwise: %j', async ({ code, wrong }) => {
+  ] as const)('is not genuine when made for another request: %j', async ({ code, wrong }) => {
     const opened = await ask({ wrong })
     expect(await verdictOf(opened)).toEqual(['tampered', code])
     await opened.page.reload()
     expect(await verdictOf(opened)).toEqual(['tampered', code])
   })
 
-  test('error: is not genuine without the key of the holder', async () => {
+  test('is not genuine without the key of the holder', async () => {
     const shown = one.given.slice(0, one.given.lastIndexOf('~') + 1)
     const opened = await ask({ answers: { vp_token: { document: [shown] } } })
     expect(await verdictOf(opened)).toEqual(['tampered', 'holder_missing'])
@@ -220,19 +220,19 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     { manner: 'decline', says: 'No wallet has shown a credential.' },
     { manner: { answers: { error: 'access_denied' } }, says: 'No wallet has shown a credential.' },
     { manner: { answers: { vp_token: { document: ['x'] } } }, says: 'not a credential' },
-  ] as const)('error: says that there is none: %j', async ({ manner, says }) => {
+  ] as const)('reports that the wallet has none: %j', async ({ manner, says }) => {
     const { page } = await ask(manner)
     await expect.poll(() => page.locator('#problem').textContent()).toContain(says)
     expect(await page.locator('.verdict').count()).toBe(0)
   })
 
-  test('behavior: nobody is asked unless the address names a type', async () => {
+  test('sends no request unless the address names a type', async () => {
     const { page } = await open('shows', { query: '' })
     await page.locator('.ask .ways label').waitFor()
     expect(await button(page).count()).toBe(0)
   })
 
-  test('behavior: nobody is asked where the browser cannot', async () => {
+  test('sends no request in a browser without support', async () => {
     const { page } = await open('shows')
     await button(page).waitFor()
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'DigitalCredential'))
@@ -245,7 +245,7 @@ describeInBrowser('a credential that the page asks a wallet for', () => {
     { locale: 'en', colorScheme: 'light', width: 390 },
     { locale: 'ar', colorScheme: 'dark', width: 320 },
     { locale: 'de', colorScheme: 'light', width: 1_000 },
-  ] as const)('behavior: everybody can ask: %j', async ({ width, ...options }) => {
+  ] as const)('is accessible: %j', async ({ width, ...options }) => {
     const { page } = await open('shows', { ...options, viewport: { width, height: 900 } })
     await page.locator('.ask .ways button').last().waitFor()
     await takePicture(page, `ask-wallet-${options.locale}`)

@@ -15,7 +15,7 @@ import { transact } from '../../support/transact.ts'
 import { give } from './give-file.ts'
 import { qrVideo } from './qr-video.ts'
 
-describeInBrowser('the page, from elsewhere and from other things than links', () => {
+describeInBrowser('the page on other hosts, and with other input than links', () => {
   let stack: Stack
   let pages: PageServer
   let browser: Browser
@@ -64,12 +64,12 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
       9,
     ])
 
-  test('default: works on another host', async () => {
+  test('works on another host', async () => {
     await page.goto(`${pages.host(config())}#publicId=${publicId}`)
     await verdict('valid')
   })
 
-  test('default: works from disk, with a registry and node that the reader names', async () => {
+  test('works from disk, with a registry and node from the reader', async () => {
     const file = pathToFileURL(join(dir, 'verify.html')).href
     build('--out', join(dir, 'verify.html'))
     await page.goto(`${file}#publicId=${publicId}&registry=${stack.registry}`)
@@ -88,7 +88,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(await page.getByLabel('Nodes of the blockchain').inputValue()).toBe(stack.chainUrl)
   })
 
-  test('default: works from disk, as built with a configuration or saved from a gateway', async () => {
+  test('works from disk, with its build configuration or saved from a gateway', async () => {
     const built = join(dir, 'built.html')
     const { registry, rpc, ipfs } = config()
     build('--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join(), '--out', built)
@@ -100,7 +100,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     }
   })
 
-  test('behavior: works on a phone in the same network, over plain HTTP', async () => {
+  test('works on a phone in the same network, over plain HTTP', async () => {
     const port = new URL(stack.url).port
     await page.goto(`http://phone.example:${port}/verify#publicId=${publicId}`)
     expect(await page.evaluate(() => isSecureContext)).toBe(false)
@@ -121,7 +121,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     await verdict('wrong_key')
   })
 
-  test('error: reports a link that names another registry', async () => {
+  test('reports a link that names another registry', async () => {
     const forger = `eip155:1:0x${'f0'.repeat(20)}`
     await page.goto(`${stack.url}/verify#publicId=${publicId}&registry=${forger}`)
     await verdict('valid')
@@ -130,7 +130,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(said).toContain('does not trust it')
   })
 
-  test('behavior: reads a link that was changed on its way, and says nothing about a registry', async () => {
+  test('reads a link that was altered in transit, without naming a registry', async () => {
     const fragment = `publicId=${publicId}&registry=${stack.registry}`
     for (const link of [
       `verify#${fragment}?utm_source=mail`,
@@ -149,7 +149,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     }
   })
 
-  test('behavior: reads a broken link that is pasted, and asks which of two documents', async () => {
+  test('reads a broken link that is pasted, and asks which of two documents is meant', async () => {
     const link = `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`
     for (const end of ['\n', '=\n', '\u00ad']) {
       await page.goto(`${stack.url}/verify`)
@@ -174,7 +174,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     await page.locator('#problem', { hasText: 'several codes' }).waitFor()
   })
 
-  test('default: reads a picture of the QR code, as PNG and as JPEG', async () => {
+  test('reads a picture of the QR code, as PNG and as JPEG', async () => {
     const png = Buffer.from((await stack.request(`/qr/${publicId}?format=png`)).body)
     for (const type of ['image/png', 'image/jpeg']) {
       await page.goto(`${stack.url}/verify`)
@@ -212,7 +212,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     return Buffer.from(jpeg.split(',')[1] ?? '', 'base64')
   }
 
-  test('error: refuses files without a code', async () => {
+  test('refuses files without a code', async () => {
     await page.goto(`${stack.url}/verify`)
     const png = await page.screenshot()
     for (const [file, problem] of [
@@ -243,7 +243,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     'DecompressionStream',
     'Array.prototype.at',
     'Intl.ListFormat',
-  ])('error: says that a browser without %s is too old', async (lacking) => {
+  ])('says that a browser without %s is too old', async (lacking) => {
     await page.addInitScript((path) => {
       const names = path.split('.')
       const last = names.pop() ?? ''
@@ -257,7 +257,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     }
   })
 
-  test('error: says in six languages that a browser cannot read the page', async () => {
+  test('says in six languages that a browser is too old for the page', async () => {
     const built = Buffer.from((await stack.request('/verify')).body).toString()
     // As a browser sees a syntax that it does not know.
     const html = built
@@ -279,7 +279,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect([...said][0]).toContain(OLD)
   })
 
-  test('default: reads the camera', async () => {
+  test('reads the camera', async () => {
     await context.grantPermissions(['camera'])
     await page.goto(`${stack.url}/verify`)
     await page.getByRole('button', { name: 'Scan with the camera' }).click()
@@ -287,7 +287,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(await page.locator('video').count()).toBe(0)
   })
 
-  test('error: reports a camera that is not allowed', async () => {
+  test('reports that the camera is not allowed', async () => {
     const strict = await browser.newContext({ locale: 'en', permissions: [] })
     page = await strict.newPage()
     await page.addInitScript(() => {
@@ -300,7 +300,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     await strict.close()
   })
 
-  test('default: saves a proof file and reads it again, offline and after a revocation', async () => {
+  test('saves a proof file and reads it again, offline and after a revocation', async () => {
     const { publicId: id } = (await stack.issue(ADA)).body.data
     await page.goto(`${stack.url}/verify#publicId=${id}`)
     await verdict('valid')

@@ -88,7 +88,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.share').count()).toBe(0)
   }
 
-  test('default: is made from a valid document, opened by its link, and again by a reload', async () => {
+  test('is made from a valid document, from its link and again after a reload', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await make()
     await page.goto(await link())
@@ -100,7 +100,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('default: is made of a document in a batch', async () => {
+  test('is made of a document in a batch', async () => {
     await open(await world.issueInBatch(DIPLOMA))
     await make()
     const { text } = await file()
@@ -110,7 +110,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('default: is read from a dropped file, with all content sources gone', async () => {
+  test('is read from a dropped file, when no content source answers', async () => {
     const { name, text } = await excerpt()
     expect(name).toMatch(/^excerpt-[0-9a-f]{8}\.json$/)
     world.content = 'missing'
@@ -121,7 +121,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute('id'))).toBe('verdict')
   })
 
-  test('default: is read as text, file, link and picture of its QR code', async () => {
+  test('is read as text, file, link and picture of its QR code', async () => {
     const { text } = await excerpt()
     const code = page.getByRole('img', { name: 'QR code of the excerpt' })
     const picture = await code.screenshot()
@@ -143,7 +143,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('behavior: holds nothing that was not chosen, and no key', async () => {
+  test('holds only the chosen fields, and no key', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     const { documentKey } = decodePublicId(publicId)
     await open(publicId)
@@ -165,7 +165,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(presentation.disclosures).toHaveLength(2)
   })
 
-  test('behavior: is made without a request', async () => {
+  test('is made without a request', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
@@ -175,7 +175,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([])
   })
 
-  test('behavior: disappears with another tick, and is not made without one', async () => {
+  test('disappears when a choice changes, and is not made without a choice', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await make()
     await page.getByRole('checkbox', { name: 'Identifier' }).check()
@@ -186,7 +186,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.getByText('The excerpt is ready').count()).toBe(0)
   })
 
-  test('behavior: says what the receiver learns, and that it is not anonymous', async () => {
+  test('says what the receiver learns, and that it is not anonymous', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await page.getByText('Share only some fields').click()
     const said = await page.locator('.share').textContent()
@@ -194,7 +194,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(said).toContain('does not make you anonymous')
   })
 
-  test('behavior: only a valid document can be shared in part', async () => {
+  test('is offered only for a valid document', async () => {
     const { publicId, hash } = await world.issue(DIPLOMA)
     await world.revoke(hash)
     await page.goto(`${pages.host(world.config)}#${publicId}`)
@@ -202,7 +202,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.share').count()).toBe(0)
   })
 
-  test('behavior: is checked with the nodes of now: revoked after it was made', async () => {
+  test('is checked with the current nodes: revoked after it was made', async () => {
     const { publicId, hash } = await world.issue(DIPLOMA)
     await open(publicId)
     await make()
@@ -213,7 +213,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('behavior: without the name, the verdict names nobody', async () => {
+  test('names nobody in the verdict when the name is not shown', async () => {
     await open((await world.issue(DIPLOMA)).publicId)
     await page.getByText('Share only some fields').click()
     await page.getByRole('checkbox', { name: 'grade' }).check()
@@ -230,7 +230,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(said).not.toContain('without end')
   })
 
-  test('error: is not genuine with other fields than the document, and shows none', async () => {
+  test('is not genuine with fields of another document, and shows none', async () => {
     const { text } = await excerpt()
     const good: Presentation = parsePresentation(text)
     const forged = Buffer.from(
@@ -243,7 +243,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.document').count()).toBe(0)
   })
 
-  test('error: is judged by the page’s own registry, and names the other', async () => {
+  test('is judged by the registry of the page, and names the other one', async () => {
     const { text } = await excerpt()
     const registry = `eip155:1:0x${'a'.repeat(40)}`
     const good = parsePresentation(text)
@@ -258,7 +258,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     ['{"type":"document-registry-presentation","v":1}'],
     ['https://a.example/#presentation=AAAA'],
     [`https://a.example/#presentation=${'A'.repeat(100_000)}`],
-  ])('error: refuses %.60s as an excerpt', async (given) => {
+  ])('refuses %.60s as an excerpt', async (given) => {
     await ask()
     await page.getByLabel('Code or link').fill(given)
     await page.keyboard.press('Enter')
@@ -273,7 +273,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('.verdict').count()).toBe(0)
   })
 
-  test('error: a link that cannot be read ends the check before it', async () => {
+  test('a link that cannot be read stops the check', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     world.node = 'hangs'
     const address = pages.host(world.config)
@@ -288,7 +288,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(await page.locator('#problem').textContent()).toContain('not an excerpt')
   })
 
-  test('behavior: without a node, is neutral and dated if it has a state proof', async () => {
+  test('is neutral and dated without a node if it has a state proof', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     await open(publicId)
     await make()
@@ -307,7 +307,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await shows()
   })
 
-  test('behavior: is saved again unchanged', async () => {
+  test('is saved again unchanged', async () => {
     const { text } = await excerpt()
     await ask()
     await give(page, text)

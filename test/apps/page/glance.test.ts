@@ -26,7 +26,7 @@ function visible(place: Locator): Promise<string> {
   return place.innerText()
 }
 
-describeInBrowser('what a reader sees in two seconds, on a phone', () => {
+describeInBrowser('the first screen on a phone', () => {
   let world: PageWorld
   let testWorld: PageWorld
   let pages: PageServer
@@ -69,7 +69,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   }
   const seen = () => visible(page.locator('main'))
 
-  test('default: icon and title share a line, followed by who issued it to whom', async () => {
+  test('icon and title share a line, followed by issuer and subject', async () => {
     const { publicId } = await world.issue()
     const card = await open(publicId, 'valid')
     const title = page.locator('h1')
@@ -98,7 +98,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect((await card.boundingBox())?.height).toBeLessThan(560)
   })
 
-  test('behavior: the header shows the host of the page and asks to compare it', async () => {
+  test('the header shows the host of the page and asks to compare it', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
     const header = page.locator('header')
@@ -108,7 +108,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await header.locator('.host').isVisible()).toBe(false)
   })
 
-  test('behavior: the document names the one that it replaces, within the screen', async () => {
+  test('the document names the one that it supersedes, on the first screen', async () => {
     const supersedes: Hex = `0x${'09af'.repeat(16)}`
     const { publicId } = await world.issue({ supersedes })
     await open(publicId, 'valid')
@@ -119,7 +119,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await page.evaluate(isTooWide)).toBe(false)
   })
 
-  test('behavior: the number of the block is in the details', async () => {
+  test('the number of the block is in the details', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
     expect(await seen()).not.toMatch(/block \d/i)
@@ -128,7 +128,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await seen()).toContain(ISSUER.uri)
   })
 
-  test('behavior: passed checks take one line, failed ones are shown', async () => {
+  test('passed checks take one line; failed ones are listed', async () => {
     const { publicId, hash } = await world.issue()
     await open(publicId, 'valid')
     expect(await visible(page.locator('.checks'))).toMatch(
@@ -144,7 +144,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     )
   })
 
-  test('behavior: the host of the issuer is on one line however long', async () => {
+  test('a long host of the issuer stays on one line', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
     const host = page.locator('.address .host')
@@ -163,7 +163,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect([lines, tooWide, isEndSeen]).toEqual([1, false, true])
   })
 
-  test('error: a code that does not open the document names no issuer beside it', async () => {
+  test('names no issuer when the code does not open the document', async () => {
     const { hash } = await world.issue()
     const documentKey = new Uint8Array(16)
     const forged = encodePublicId({
@@ -179,7 +179,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await seen()).not.toContain('testville')
   })
 
-  test('behavior: distinguishes missing content from a missing record', async () => {
+  test('distinguishes missing content from a missing record', async () => {
     const { publicId } = await world.issue()
     world.content = 'missing'
     const card = await open(publicId, 'unverifiable')
@@ -191,7 +191,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(text).not.toContain('This says nothing about the document')
   })
 
-  test('behavior: shows header and "Checking" before the script has loaded', async () => {
+  test('shows header and "Checking" before the script has loaded', async () => {
     const { html, policy } = readVerifyPage(world.config)
     const [first = '', rest = ''] = html.split(/(?=<script>)/)
     let finish = () => {}
@@ -221,7 +221,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     server.close()
   })
 
-  test('behavior: after 4 s it says that it waits for the node', async () => {
+  test('after 4 s it says that it waits for the node', async () => {
     const { publicId } = await world.issue()
     world.node = 'hangs'
     await page.clock.install()
@@ -239,7 +239,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await seen()).not.toContain('Still waiting')
   })
 
-  test('behavior: after 4 s it says that it waits for the content', async () => {
+  test('after 4 s it says that it waits for the content', async () => {
     const { publicId } = await world.issue()
     world.content = 'hangs'
     await open(publicId, 'checking')
@@ -249,7 +249,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   })
 
   test.each(Object.keys(LANGUAGES))(
-    'behavior: on paper, one page that says where and when it was checked: %s',
+    'prints one page that says where and when it was checked: %s',
     async (locale) => {
       await page.close()
       page = await browser.newPage({ locale })
@@ -272,7 +272,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     },
   )
 
-  test('behavior: every verdict of a test network says so, and of no other', async () => {
+  test('shows the banner for every verdict of a test network, and for no other', async () => {
     const issued = await testWorld.issue()
     const revoked = await testWorld.issue()
     await testWorld.revoke(revoked.hash)
@@ -306,7 +306,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     testWorld.node = 'answers'
   })
 
-  test('behavior: what was never issued cannot be printed from the page', async () => {
+  test('a document that was never issued cannot be printed from the page', async () => {
     const print = page.getByRole('button', { name: 'Print' })
     await open((await world.issue()).publicId, 'valid')
     expect(await print.count()).toBe(1)
@@ -314,7 +314,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await print.count()).toBe(0)
   })
 
-  test('behavior: numbers in the names of entries sort by their value', async () => {
+  test('sorts numbers in the names of entries by value', async () => {
     const metadata = { module_10: 'j', module_9: 'i', module_1: 'a', Module_2: 'b' }
     await open((await world.issue({ metadata })).publicId, 'valid')
     const names = page.locator('.document h3 + dl dt')
@@ -332,7 +332,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     [['nl-NL'], '31 January 2026'],
     // Another calendar by default there.
     [['ar-SA'], '31 يناير 2026'],
-  ])('behavior: dates follow the region of the reader: %s', async (languages, date) => {
+  ])('writes dates for the region of the reader: %s', async (languages, date) => {
     await page.addInitScript((tags) => {
       Object.defineProperty(navigator, 'languages', { value: tags })
     }, languages)
@@ -344,7 +344,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(digits(shown ?? '')).toContain(date)
   })
 
-  test('behavior: shows a date in the future beside a status that it does not change', async () => {
+  test('shows a date in the future without changing the status', async () => {
     const { publicId } = await world.issue({ issuedAt: '2999-01-01' })
     const card = await open(publicId, 'valid')
     expect(await card.getAttribute('class')).toBe('verdict unsure')
@@ -359,7 +359,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await page.locator('#dating').count()).toBe(0)
   })
 
-  test('default: accepts the address in a QR code', async () => {
+  test('accepts the address in a QR code', async () => {
     const { publicId } = await world.issue()
     expect(decodePublicId(publicId).kind).toBe('single')
     await page.goto(pages.host(world.config))

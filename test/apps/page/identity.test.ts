@@ -18,7 +18,7 @@ const DENIED = 'The domain that the issuer names does not confirm it'
 const NOT_LISTED = 'The domain of the issuer does not list the account that issued it'
 const CORS = { 'access-control-allow-origin': '*' }
 
-describeInBrowser('who issued it, on the page', () => {
+describeInBrowser('the identity of the issuer, on the page', () => {
   /** The issuer's own server, on loopback, as a local chain allows it. */
   let domain: TestServer
   let answer: (request: IncomingMessage, response: ServerResponse) => void
@@ -94,7 +94,7 @@ describeInBrowser('who issued it, on the page', () => {
       .locator(`.checks li[data-check=identity][data-code=${code}]`)
       .waitFor({ state: 'attached' })
 
-  test('default: shows the domain that confirms the issuer, large and with a tick', async () => {
+  test('shows the domain that confirms the issuer, large and with a tick', async () => {
     await open()
     const linked = parties().locator('.linked')
     await linked.waitFor()
@@ -113,7 +113,7 @@ describeInBrowser('who issued it, on the page', () => {
     await looks('good', 'Valid')
   })
 
-  test('behavior: asks without a cookie or the address of the page or the document', async () => {
+  test('asks without a cookie or the address of the page or the document', async () => {
     await context.addCookies([{ name: 'session', value: 'secret', url: domain.url }])
     await open()
     await parties().locator('.linked').waitFor()
@@ -132,7 +132,7 @@ describeInBrowser('who issued it, on the page', () => {
       { accounts: [`0x${'1'.repeat(40)}`] },
       NOT_LISTED,
     ],
-  ] as const)('behavior: a denial is red: %s', async (code, words, changes, title) => {
+  ] as const)('shows a denial in red: %s', async (code, words, changes, title) => {
     answer = serving(statement(changes))
     await open()
     const denial = page.locator('.verdict #denial')
@@ -157,7 +157,7 @@ describeInBrowser('who issued it, on the page', () => {
     ['is too large', 'malformed', serving(' '.repeat(70_000))],
     ['is not JSON', 'malformed', serving('<!doctype html>')],
     ['is of another domain', 'malformed', serving('{"id":"did:web:x.example"}')],
-  ])('behavior: a did.json that %s leaves the issuer unconfirmed', async (_, code, manner) => {
+  ])('a did.json that %s leaves the issuer unconfirmed', async (_, code, manner) => {
     answer = manner
     await open()
     await check(code)
@@ -175,7 +175,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(styles).toEqual([400, 400])
   })
 
-  test('behavior: a slow domain does not delay the verdict, and is filled in', async () => {
+  test('a slow domain does not delay the verdict, and is added later', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -198,7 +198,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await page.locator('.checks details').getAttribute('open')).toBe('')
   })
 
-  test('behavior: names no issuer and no domain beside what is not genuine', async () => {
+  test('names no issuer and no domain when the document is not genuine', async () => {
     const { hash } = await world.issue()
     const documentKey = new Uint8Array(16)
     await open(encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }))
@@ -207,7 +207,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await page.locator('.parties').count()).toBe(0)
   })
 
-  test('behavior: the reader can turn it off, and it stays off', async () => {
+  test('the reader can turn it off, and the choice is kept', async () => {
     await open()
     await page.getByText('Choose whom to ask').click()
     await page.getByLabel('Ask the issuer’s domain').uncheck()
@@ -224,7 +224,7 @@ describeInBrowser('who issued it, on the page', () => {
     await parties().locator('.linked').waitFor()
   })
 
-  test('behavior: the server of the page can turn it off', async () => {
+  test('the server can turn it off', async () => {
     const config = { ...world.config, identity: false }
     await page.goto(`${pages.host(config)}#${publicId}`)
     await page.locator('.verdict.unsure').waitFor()
@@ -232,7 +232,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(asked).toEqual([])
   })
 
-  test('behavior: a replaced document names neither its issuer as a fact nor a newer one', async () => {
+  test('shows no confirmed issuer and no successor for a superseded document', async () => {
     answer = (_, response) => response.destroy()
     const { publicId, hash } = await world.issue()
     await world.supersede(hash)
@@ -246,7 +246,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await page.getByRole('button', { name: 'Show the newer one' }).count()).toBe(0)
   })
 
-  test('behavior: a replaced document leads to the newer one that was opened before', async () => {
+  test('a superseded document links to its successor if that was opened before', async () => {
     const [old, other] = [await world.issue(), await world.issue()]
     const newer = await world.issue({ supersedes: toHex(old.hash) })
     await world.supersede(old.hash)
@@ -271,7 +271,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await page.getByRole('button', { name: 'Show the newer one' }).count()).toBe(0)
   })
 
-  test('behavior: the policy lets the page ask any domain over https', async () => {
+  test('the policy lets the page ask any domain over https', async () => {
     const body = createDidDocument({
       did: didOf(DOMAIN),
       registry: live.config.registry,
@@ -286,7 +286,7 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await page.locator('.linked .host').textContent()).toBe(DOMAIN)
   })
 
-  test('behavior: shows the path of a domain apart from its host', async () => {
+  test('shows the path of a domain separately from its host', async () => {
     const path = `/${'a'.repeat(200)}/www.mit.example`
     const uri = `${domain.url}${path}`
     const elsewhere = await startPageWorld(LOCAL, { name: 'MIT', uri })
@@ -309,7 +309,7 @@ describeInBrowser('who issued it, on the page', () => {
   })
 
   // An impostor who names a true domain is denied by it, unless it cannot be asked.
-  test('behavior: shows an address that cannot be asked as text, not as a domain', async () => {
+  test('shows an address that cannot be asked as text, not as a domain', async () => {
     const uri = 'https://mit.example/?\u202eelpmaxe'
     const elsewhere = await startPageWorld(ETHEREUM, { name: 'MIT', uri })
     try {
@@ -323,7 +323,7 @@ describeInBrowser('who issued it, on the page', () => {
     }
   })
 
-  test('behavior: details have the age of the account and what was set aside', async () => {
+  test('shows the age of the account and ignored revocations in the details', async () => {
     await open()
     await page.getByText('Technical details').click()
     const facts = await page.locator('.facts').textContent()

@@ -34,7 +34,7 @@ const DIPLOMA = {
   metadata: { degree: 'Master', grade: '1.3', place: 'Testville' },
 }
 
-describeInBrowser("the issuer's words", () => {
+describeInBrowser('the labels of the issuer', () => {
   let stack: Stack
   let browser: Browser
   let verifyUrl: string
@@ -71,7 +71,7 @@ describeInBrowser("the issuer's words", () => {
   const names = (page: Page) => page.locator('.document dt').allTextContents()
   const words = (page: Page) => page.getByText('The names in front are the issuer’s words')
 
-  test('default: fields have the names of the issuer, beside those of the document', async () => {
+  test('fields have the labels of the issuer, beside those of the document', async () => {
     await send('PUT', KIND)
     const { page, mishaps } = await open()
     await words(page).waitFor()
@@ -102,7 +102,7 @@ describeInBrowser("the issuer's words", () => {
   test.each([
     ['an excerpt', ['Kind of document', 'degree']],
     ['a certificate as PDF', []],
-  ])('behavior: %s has them too', async (_, ticked) => {
+  ])('%s has them too', async (_, ticked) => {
     await send('PUT', KIND)
     const { page } = await open()
     await words(page).waitFor()
@@ -136,7 +136,7 @@ describeInBrowser("the issuer's words", () => {
   test.each([
     { width: 390, colorScheme: 'light', locale: 'en' },
     { width: 320, colorScheme: 'dark', locale: 'ar' },
-  ] as const)('behavior: everybody can read them: %j', async ({ width, ...options }) => {
+  ] as const)('is accessible: %j', async ({ width, ...options }) => {
     await send('PUT', KIND)
     const { page } = await open({ ...options, viewport: { width, height: 900 } })
     await page.locator('.own-name').first().waitFor()
@@ -145,7 +145,7 @@ describeInBrowser("the issuer's words", () => {
     expect(await isTooWide(page)).toBe(false)
   })
 
-  test('behavior: without a kind, the page is as it was', async () => {
+  test('without a kind, the page does not change', async () => {
     const { page } = await open()
     await page.waitForLoadState('networkidle')
     expect(await words(page).count()).toBe(0)
@@ -160,7 +160,7 @@ describeInBrowser("the issuer's words", () => {
       'a kind of another category',
       JSON.stringify({ ...KIND, document_registry: { category: 'x' } }),
     ],
-  ])('error: an answer that is %s changes nothing', async (_, body) => {
+  ])('an answer that is %s changes nothing', async (_, body) => {
     const context = await browser.newContext({ locale: 'en' })
     const page = await context.newPage()
     const asked = page.waitForResponse('**/v1/types/**')
@@ -176,7 +176,7 @@ describeInBrowser("the issuer's words", () => {
     await context.close()
   })
 
-  test('behavior: a reader with other sources asks the service for nothing', async () => {
+  test('makes no request to the service when the reader has other sources', async () => {
     await send('PUT', KIND)
     const context = await browser.newContext({ locale: 'en' })
     await context.addInitScript((rpc) => {

@@ -47,12 +47,12 @@ describeInBrowser('the library in Chromium', () => {
     await stack?.stop()
   })
 
-  test('default: passes every vector', async () => {
+  test('passes every vector', async () => {
     const outcome = await page.evaluate((vectors) => library.runVectors(vectors), VECTORS)
     expect(outcome).toEqual({ wrong: [], tried: VECTOR_COUNT })
   })
 
-  test('default: verifies a document straight from chain and block', async () => {
+  test('verifies a document straight from chain and block', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const status = await page.evaluate(
       async ({ publicId, rpc, registry, ipfs }) => {
@@ -74,7 +74,7 @@ describeInBrowser('the library in Chromium', () => {
     expect(status).toBe('valid')
   })
 
-  test('behavior: verifies a bundle offline', async () => {
+  test('verifies a bundle offline', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { body } = await stack.request(`/v1/documents/${publicId}/bundle`, {
       headers: { authorization: `Bearer ${API_KEY}` },

@@ -233,7 +233,7 @@ async function giveExcerpt(
   await give(page, JSON.stringify(presentation))
 }
 
-describeInBrowser('how the page looks', () => {
+describeInBrowser('the appearance of the page', () => {
   let world: World
   let live: PageWorld
   let pages: PageServer
@@ -254,7 +254,7 @@ describeInBrowser('how the page looks', () => {
   })
 
   test.each(Object.entries(LOOKS))(
-    'behavior: every state is accessible: %s',
+    'every state is accessible: %s',
     async (look, { width, colorScheme, locale }) => {
       const nameOf = (state: string) => `${look.replaceAll(/\W+/g, '-')}-${state}`
       const context = await browser.newContext({
@@ -284,7 +284,7 @@ describeInBrowser('how the page looks', () => {
     },
   )
 
-  test('behavior: names a stolen key and a closed issuer beside the verdict', async () => {
+  test('names a stolen key and a closed issuer beside the verdict', async () => {
     const page = await browser.newPage({ locale: 'en' })
     const play = (state: string) => SCENES[state]?.(page, live, pages.host(live.config))
     const text = (where: string) => page.locator(where).textContent()
@@ -304,7 +304,7 @@ describeInBrowser('how the page looks', () => {
     await page.close()
   })
 
-  test('behavior: prints well', async () => {
+  test('prints well', async () => {
     live.node = 'answers'
     live.content = 'answers'
     for (const [locale, state] of [
@@ -325,7 +325,7 @@ describeInBrowser('how the page looks', () => {
     }
   })
 
-  test('behavior: every language can be chosen, and the choice is kept', async () => {
+  test('every language can be chosen, and the choice is saved', async () => {
     const page = await browser.newPage({
       locale: 'pt-BR',
       viewport: { width: 320, height: 800 },
@@ -358,7 +358,7 @@ describeInBrowser('how the page looks', () => {
     await page.close()
   })
 
-  test('behavior: works by keyboard, and without motion on request', async () => {
+  test('works by keyboard, and without animation on request', async () => {
     const page = await browser.newPage({
       locale: 'en',
       reducedMotion: 'reduce',

@@ -33,7 +33,7 @@ const HOSTILE = [
   '<a href="https://forger.example" target=_top>Valid</a>',
 ]
 
-describeInBrowser('the page, as the gateway serves it', () => {
+describeInBrowser('the page, served by the gateway', () => {
   let stack: Stack
   let browser: Browser
   let context: BrowserContext
@@ -80,7 +80,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     return page.locator('h1')
   }
 
-  test('default: shows a valid document', async () => {
+  test('shows a valid document', async () => {
     const { verifyUrl } = await issue({ metadata: { registrar: 'Testville' } })
     await page.goto(verifyUrl)
     await page.locator('.verdict.unsure[data-status=valid]').waitFor()
@@ -104,7 +104,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(await page.locator('[role=status]').nth(1).textContent()).toContain(UNCONFIRMED)
   })
 
-  test('behavior: secrets never leave the browser nor a trace in it', async () => {
+  test('secrets do not leave the browser and leave no trace in it', async () => {
     const { publicId, verifyUrl } = await issue()
     const { hash, documentKey } = decodePublicId(publicId)
     await page.goto(verifyUrl)
@@ -147,14 +147,14 @@ describeInBrowser('the page, as the gateway serves it', () => {
     for (const secret of secrets) expect(traces).not.toContain(secret)
   })
 
-  test('behavior: a reload shows the same document again', async () => {
+  test('a reload shows the same document again', async () => {
     await page.goto((await issue()).verifyUrl)
     await verdict('valid')
     await page.reload()
     await verdict('valid')
   })
 
-  test('behavior: another fragment opens another document', async () => {
+  test('another fragment opens another document', async () => {
     const [one, other] = [await issue(), await issue()]
     await page.goto(one.verifyUrl)
     await verdict('valid')
@@ -173,7 +173,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     )
   })
 
-  test('default: accepts a typed code in any form', async () => {
+  test('accepts a typed code in any form', async () => {
     const { publicId, verifyUrl } = await issue()
     for (const text of [
       publicId,
@@ -190,7 +190,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     }
   })
 
-  test('error: refuses a text that is not the code of a document', async () => {
+  test('refuses text that is not the code of a document', async () => {
     await page.goto(`${stack.url}/verify`)
     const input = page.getByLabel('Code or link')
     for (const [text, problem] of [
@@ -208,7 +208,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(requests.some((request) => request.url().endsWith('/rpc'))).toBe(false)
   })
 
-  test('behavior: shows each check as it completes, over a slow line too', async () => {
+  test('shows each check as it completes, also on a slow connection', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -225,7 +225,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await verdict('valid')
   })
 
-  test('error: reports an unreachable node, and recovers', async () => {
+  test('reports an unreachable node, and recovers', async () => {
     const { verifyUrl } = await issue()
     stack.proxy.refuse = () => true
     await page.goto(verifyUrl)
@@ -242,7 +242,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await verdict('valid')
   })
 
-  test('error: reports an offline device', async () => {
+  test('reports an offline device', async () => {
     const { publicId } = await issue()
     await page.goto(`${stack.url}/verify`)
     await context.setOffline(true)
@@ -252,7 +252,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(await page.locator('.verdict').textContent()).toContain('This device is offline')
   })
 
-  test('behavior: shows hostile text as text', async () => {
+  test('shows hostile text as text', async () => {
     const metadata = Object.fromEntries(
       HOSTILE.flatMap((text, i) => [
         [`value ${i}`, text],
@@ -276,7 +276,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(await page.locator('script, style, iframe, base, a, img').count()).toBe(4)
   })
 
-  test('behavior: copies the code', async () => {
+  test('copies the code', async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const { publicId, verifyUrl } = await issue()
     await page.goto(verifyUrl)
@@ -285,7 +285,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(publicId)
   })
 
-  test('behavior: prints the verdict without buttons', async () => {
+  test('prints the verdict without buttons', async () => {
     await page.goto((await issue()).verifyUrl)
     await verdict('valid')
     await page.emulateMedia({ media: 'print' })
@@ -296,7 +296,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
       expect(await control.isVisible()).toBe(false)
   })
 
-  test('behavior: has a strict policy by hash, and few bytes', async () => {
+  test('has a strict policy by hash, and is small', async () => {
     const response = await page.goto(`${stack.url}/verify`)
     const headers = (await response?.allHeaders()) ?? {}
     const policy = headers['content-security-policy'] ?? ''
@@ -319,7 +319,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(requests.length).toBe(1)
   })
 
-  test("behavior: the reader's nodes must agree, and are remembered", async () => {
+  test("the reader's nodes must agree, and are saved", async () => {
     const { verifyUrl } = await issue()
     await page.goto(verifyUrl)
     await verdict('valid')

@@ -30,7 +30,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await stack?.stop()
   })
 
-  test('default: shows a page around the code to a browser', async () => {
+  test('shows a page around the code to a browser', async () => {
     const page = await browser.newPage()
     const refused: string[] = []
     const requested: string[] = []
@@ -57,7 +57,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
   })
 
   test.each(['svg', 'png'])(
-    'behavior: saves the code as %s, under a name without the publicId',
+    'saves the code as %s, under a name without the publicId',
     async (format) => {
       const page = await browser.newPage()
       await page.goto(`${stack.url}/qr/${publicId}`)
@@ -72,7 +72,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     },
   )
 
-  test('behavior: the page that is opened from the code does not learn where it came from', async () => {
+  test('the page opened from the code gets no referrer', async () => {
     const page = await browser.newPage()
     await page.goto(`${stack.url}/qr/${publicId}`)
     await page.getByRole('link', { name: 'Check the document' }).click()
@@ -81,7 +81,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await page.close()
   })
 
-  test('default: the landing page leads to the verify page', async () => {
+  test('the landing page leads to the verify page', async () => {
     const page = await browser.newPage()
     await page.goto(`${stack.url}/`)
     expect(await page.locator('main').textContent()).toContain(stack.registry)
@@ -95,7 +95,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
   })
 
   test.each(['/verfy', '/verify/', '/Verify', `/verify/${'x'.repeat(40)}`, '/v1/nothing'])(
-    'error: a mistyped address leads a browser on, and a program gets an error: %s',
+    'a mistyped address helps a browser, and gives a program an error: %s',
     async (path) => {
       const page = await browser.newPage()
       const response = await page.goto(stack.url + path)
@@ -116,7 +116,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     },
   )
 
-  test('error: a mistyped address of a QR code leads a browser on, and is an error for a program', async () => {
+  test('a mistyped address of a QR code helps a browser, and gives a program an error', async () => {
     const page = await browser.newPage()
     const path = '/qr/1-2-mistyped'
     expect((await page.goto(stack.url + path))?.status()).toBe(404)
@@ -127,7 +127,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     expect(await answer.json()).toMatchObject({ error: { code: 'bad_public_id' } })
   })
 
-  test('default: the reference has every operation, and loads nothing else', async () => {
+  test('the reference has every operation, and loads no other resource', async () => {
     const page = await browser.newPage()
     const requested: string[] = []
     page.on('request', (request) => requested.push(request.url()))
@@ -154,31 +154,28 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await page.close()
   })
 
-  test.each(LOOKS)(
-    'behavior: all are accessible: $width, $colorScheme',
-    async ({ width, colorScheme }) => {
-      const context = await browser.newContext({
-        viewport: { width, height: 800 },
-        colorScheme,
-        // For axe alone, which comes as a script.
-        bypassCSP: true,
-      })
-      const page = await context.newPage()
-      for (const [name, path] of [
-        ['home', '/'],
-        ['lost', '/verfy'],
-        ['qr', `/qr/${publicId}`],
-        ['docs', '/docs'],
-      ]) {
-        await page.goto(`${stack.url}${path}`)
-        expect([name, await findingsOf(page)]).toEqual([name, []])
-        await takePicture(page, `${name}-${width}-${colorScheme}`)
-      }
-      await context.close()
-    },
-  )
+  test.each(LOOKS)('are accessible: $width, $colorScheme', async ({ width, colorScheme }) => {
+    const context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme,
+      // For axe alone, which comes as a script.
+      bypassCSP: true,
+    })
+    const page = await context.newPage()
+    for (const [name, path] of [
+      ['home', '/'],
+      ['lost', '/verfy'],
+      ['qr', `/qr/${publicId}`],
+      ['docs', '/docs'],
+    ]) {
+      await page.goto(`${stack.url}${path}`)
+      expect([name, await findingsOf(page)]).toEqual([name, []])
+      await takePicture(page, `${name}-${width}-${colorScheme}`)
+    }
+    await context.close()
+  })
 
-  test('behavior: the code prints on one page, without buttons', async () => {
+  test('the code prints on one page, without buttons', async () => {
     const page = await browser.newPage()
     await page.goto(`${stack.url}/qr/${publicId}`)
     const pdf = await page.pdf({ format: 'A4' })

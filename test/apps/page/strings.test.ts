@@ -21,7 +21,7 @@ describe.each([
   ['page', page, PAGE],
   ['desk', desk, DESK],
 ])('%s', (_, texts, sources) => {
-  test('uses every text whose key is written out', () => {
+  test('uses every text with a literal key', () => {
     expect(Object.keys(texts).filter((key) => !sources.includes(`'${key}'`))).toEqual([])
   })
 })

@@ -38,7 +38,7 @@ describeInBrowser('putting a document into a wallet', () => {
     return { page, heading: page.locator('#wallet') }
   }
 
-  test('default: the link of the page opens a wallet with the document', async () => {
+  test('the link of the page opens a wallet with the document', async () => {
     const { page, heading } = await open()
     await heading.click()
     await page.getByRole('button', { name: 'Ask for an offer' }).click()
@@ -54,7 +54,7 @@ describeInBrowser('putting a document into a wallet', () => {
     expect(decodeJwt(other.credential.split('~')[0] ?? '').iss).toBe('https://testville.example')
   })
 
-  test('behavior: the QR code for wallets of a certificate puts the button on top, also after a reload', async () => {
+  test('the QR code for wallets of a certificate shows the button on top, also after a reload', async () => {
     const options = { viewport: { width: 390, height: 844 } }
     const { page } = await open(stack, options, formatWalletLink)
     const button = page.getByRole('button', { name: 'Ask for an offer' })
@@ -73,7 +73,7 @@ describeInBrowser('putting a document into a wallet', () => {
   test.each([
     { width: 390, colorScheme: 'light', locale: 'en' },
     { width: 320, colorScheme: 'dark', locale: 'ar' },
-  ] as const)('behavior: everybody can read it: %j', async ({ width, ...options }) => {
+  ] as const)('is accessible: %j', async ({ width, ...options }) => {
     const { page, heading } = await open(stack, { ...options, viewport: { width, height: 900 } })
     await heading.click()
     await page.locator('section[aria-labelledby=wallet] button').click()
@@ -86,7 +86,7 @@ describeInBrowser('putting a document into a wallet', () => {
   test.each([
     ['another scheme', 201, { success: true, data: { link: 'javascript:alert(1)' } }],
     ['nothing', 503, { success: false }],
-  ])('error: shows no link when the service answers %s', async (_, status, body) => {
+  ])('shows no link when the service answers %s', async (_, status, body) => {
     const { page, heading } = await open()
     await page.route('**/wallets/offers', (route) =>
       route.fulfill({ status, body: JSON.stringify(body), contentType: 'application/json' }),
@@ -97,7 +97,7 @@ describeInBrowser('putting a document into a wallet', () => {
     expect(await page.getByText('Open the wallet').count()).toBe(0)
   })
 
-  test('behavior: is not there where only API keys make offers', async () => {
+  test('is hidden where only API keys make offers', async () => {
     const other = await startStack(toKeysOnly)
     try {
       expect(await (await open(other)).heading.count()).toBe(0)

@@ -25,7 +25,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('default: finds a document by its hash and its key, with its members in order', async () => {
+test('finds a document by its hash and key, with its members in order', async () => {
   const opened = createOpenedDocuments(async () => false)
   await opened.add(HASH, KEY, document)
   expect(JSON.stringify(await opened.get(HASH, KEY))).toBe(JSON.stringify(document))
@@ -35,14 +35,14 @@ test('default: finds a document by its hash and its key, with its members in ord
   expect(await opened.get(HASH, larger.subarray(16, 32))).toEqual(document)
 })
 
-test('error: finds nothing with another hash or another key', async () => {
+test('finds nothing with another hash or another key', async () => {
   const opened = createOpenedDocuments(async () => false)
   await opened.add(HASH, KEY, document)
   expect(await opened.get(HASH, OTHER_KEY)).toBeUndefined()
   expect(await opened.get(OTHER_HASH, KEY)).toBeUndefined()
 })
 
-test('error: does not find a document that was erased', async () => {
+test('does not find an erased document', async () => {
   const erased = new Set<string>()
   const opened = createOpenedDocuments(async (hash) => erased.has(toHex(hash)))
   await opened.add(HASH, KEY, document)
@@ -51,7 +51,7 @@ test('error: does not find a document that was erased', async () => {
   expect(await opened.get(HASH, KEY)).toBeUndefined()
 })
 
-test('error: finds nothing until it knows which documents were erased', async () => {
+test('finds nothing before it knows which documents were erased', async () => {
   const opened = createOpenedDocuments(async () => {
     throw new Error('disk I/O error')
   })
@@ -59,7 +59,7 @@ test('error: finds nothing until it knows which documents were erased', async ()
   expect(await opened.get(HASH, KEY)).toBeUndefined()
 })
 
-test('behavior: a caller that changes a document changes it for itself only', async () => {
+test('a caller that changes a document does not change the kept one', async () => {
   const opened = createOpenedDocuments(async () => false)
   await opened.add(HASH, KEY, document)
   const one = await opened.get(HASH, KEY)
@@ -67,7 +67,7 @@ test('behavior: a caller that changes a document changes it for itself only', as
   expect(await opened.get(HASH, KEY)).toEqual(document)
 })
 
-test('behavior: forgets a document that was not verified for twenty minutes', async () => {
+test('drops a document that was not verified for twenty minutes', async () => {
   const opened = createOpenedDocuments(async () => false)
   await opened.add(HASH, KEY, document)
   await opened.add(OTHER_HASH, KEY, document)
@@ -83,7 +83,7 @@ test('behavior: forgets a document that was not verified for twenty minutes', as
   expect(vi.getTimerCount()).toBe(1)
 })
 
-test('behavior: bounds what all documents take together', async () => {
+test('limits the memory of all documents', async () => {
   const opened = createOpenedDocuments(async () => false)
   const keyOf = (i: number) => new Uint8Array(16).fill(i)
   const large = { ...document, metadata: { text: 'x'.repeat(32_000) } }

@@ -34,7 +34,7 @@ function openFrom(read: BlockRead, subkeys = [newest, older]) {
 }
 
 describe('opening by documentHash', () => {
-  test('default: gives the publicId back, whichever of the secrets sealed it', async () => {
+  test('restores the publicId, whichever secret sealed it', async () => {
     for (const subkeys of [newest, older]) {
       const keys = deriveSealingKeys(subkeys, randomSalt())
       const { bytes, documentHash } = await seal(document, keys)
@@ -50,7 +50,7 @@ describe('opening by documentHash', () => {
     }
   })
 
-  test('error: a payload of another secret, or that is malformed, reads as missing', async () => {
+  test('reports a malformed payload, or one of another secret, as missing', async () => {
     const { bytes, documentHash } = await seal(document, deriveSealingKeys(foreign, randomSalt()))
     for (const payload of [bytes, randomBytes(64)]) {
       const open = openFrom({ status: 'found', bytes: payload })
@@ -59,7 +59,7 @@ describe('opening by documentHash', () => {
     }
   })
 
-  test('behavior: tells an erased payload from a missing one', async () => {
+  test('distinguishes an erased payload from a missing one', async () => {
     for (const status of ['missing', 'erased'] as const)
       expect(
         await openFrom({ status })({ documentHash: `0x${'00'.repeat(32)}`, batchBlock: null }),

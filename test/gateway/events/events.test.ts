@@ -3,7 +3,7 @@ import { pruneEvents } from '#events/events.ts'
 
 const DAY_MS = 86_400_000
 
-test('default: deletes slice after slice what is older, and goes on after an error', async () => {
+test('deletes old events in slices, and continues after an error', async () => {
   const before: number[] = []
   const warnings: string[] = []
   const log = { debug() {}, info() {}, warn: (event: string) => warnings.push(event), error() {} }
@@ -29,7 +29,7 @@ test('default: deletes slice after slice what is older, and goes on after an err
   expect(before).toHaveLength(count)
 })
 
-test('behavior: deletes nothing while the time is not certain', async () => {
+test('deletes nothing while the time is not certain', async () => {
   const prune = vi.fn(async () => false)
   const leaveBehind = vi.fn(async () => [])
   const log = { debug() {}, info() {}, warn() {}, error() {} }

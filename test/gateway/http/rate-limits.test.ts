@@ -18,7 +18,7 @@ afterAll(() => stack.stop())
 const statusesOf = async (requests: Promise<{ status: number }>[]) =>
   (await Promise.all(requests)).map(({ status }) => status).sort()
 
-test('default: a key gets 429 over its limit, and can go on after Retry-After', async () => {
+test('a key gets 429 over its limit, and can go on after Retry-After', async () => {
   const send = () =>
     stack.request('/v1/verify?publicId=x', { headers: { authorization: `Bearer ${API_KEY}` } })
   const statuses = await statusesOf(Array.from({ length: 40 }, send))
@@ -27,7 +27,7 @@ test('default: a key gets 429 over its limit, and can go on after Retry-After', 
   await expect.poll(async () => (await send()).status).toBe(400)
 })
 
-test('behavior: a client behind a trusted proxy has a quota of its own', async () => {
+test('a client behind a trusted proxy has a quota of its own', async () => {
   const from = (client: string) =>
     Array.from({ length: 40 }, () =>
       stack.request('/.well-known/did.json', { headers: { 'x-forwarded-for': client } }),
@@ -37,7 +37,7 @@ test('behavior: a client behind a trusted proxy has a quota of its own', async (
   expect(first).not.toBe(429)
 })
 
-test('behavior: a page gets its header fields too', async () => {
+test('a page can read its headers', async () => {
   const { headers } = await stack.request('/verify', {
     headers: { 'x-forwarded-for': '203.0.113.3' },
   })
@@ -45,7 +45,7 @@ test('behavior: a page gets its header fields too', async () => {
   expect(headers.get('ratelimit')).toMatch(/^"address";r=[01];t=1$/)
 })
 
-test('behavior: the metrics count refusals by their limit, and name nobody', async () => {
+test('the metrics count refusals by limit, and name nobody', async () => {
   const refusals = async () => {
     // Scrapes within a second share a rendering.
     await sleep(1_050)

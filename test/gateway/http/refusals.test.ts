@@ -54,7 +54,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     ['an empty key', 'Bearer '],
     ['the key twice', `Bearer ${API_KEY}, Bearer ${API_KEY}`],
     ['half of the key', `Bearer ${API_KEY.slice(0, -1)}`],
-  ])('error: %s', async (_, authorization) => {
+  ])('answers 401 for %s', async (_, authorization) => {
     const { status, headers, body } = await send(authorization)
     expect(status).toBe(401)
     expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
@@ -69,7 +69,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     })
   })
 
-  test('error: refuses a key without the scope', async () => {
+  test('refuses a key without the scope', async () => {
     const other = scope === 'verify' ? 'documents:issue' : 'verify'
     const { status, headers, body } = await send(`Bearer ${stack.key([other])}`)
     expect(status).toBe(403)
@@ -77,12 +77,12 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     expect(body.error.code).toBe('forbidden')
   })
 
-  test('behavior: accepts a key with just the scope', async () => {
+  test('accepts a key with only the scope', async () => {
     const { status } = await send(`Bearer ${stack.key([scope])}`)
     expect(status).toBe(method === 'POST' ? 201 : 200)
   })
 
-  test('error: refuses another method', async () => {
+  test('refuses another method', async () => {
     const { status, headers, body } = await stack.request(path, {
       method: 'DELETE',
     })
@@ -92,7 +92,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
   })
 })
 
-test('error: names every bad field at once', async () => {
+test('names every bad field at once', async () => {
   const { status, body } = await stack.issue({
     subjectName: '',
     subjectId: 'x',
@@ -118,7 +118,7 @@ test('error: names every bad field at once', async () => {
   for (const { message } of body.error.details) expect(message).not.toMatch(/Not Snake|2026-13-01/)
 })
 
-test('error: refuses names that RFC 9901 reserves', async () => {
+test('refuses names that RFC 9901 reserves', async () => {
   const metadata = { _sd: 'x', '...': 'x', _sd_alg: 'x' }
   const { status, body } = await stack.issue({ ...ADA, metadata })
   expect(status).toBe(422)
@@ -128,7 +128,7 @@ test('error: refuses names that RFC 9901 reserves', async () => {
   ])
 })
 
-test('error: refuses supersedes, which a client may not send', async () => {
+test('refuses a supersedes in the body', async () => {
   const supersedes = `0x${'09af'.repeat(16)}`
   const { status, body } = await stack.issue({ ...ADA, supersedes })
   expect(status).toBe(422)
@@ -141,13 +141,13 @@ test.each<[string, object]>([
   ['toString', { a: { toString: '7' } }],
   ['valueOf', { a: { valueOf: [], toString: null } }],
   ['toJSON', { a: { toJSON: { toJSON: 1 } } }],
-])('error: metadata with an object named %s is a bad field', async (_, metadata) => {
+])('reports metadata with an object named %s as a bad field', async (_, metadata) => {
   const { status, body } = await stack.issue({ ...ADA, metadata })
   expect(status).toBe(422)
   expect(body.error.details).toEqual([{ field: 'metadata.a', message: 'must be a string' }])
 })
 
-test('error: bounds the names of bad entries, of which there may be hundreds', async () => {
+test('limits the names of bad entries in an answer', async () => {
   const metadata = Object.fromEntries(
     Array.from({ length: 500 }, (_, i) => [`${i}😀`.repeat(4), 1]),
   )
@@ -168,7 +168,7 @@ describe('rules of the API on top of the format', () => {
   const daysAhead = (days: number) =>
     new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-  test('error: names every bad field once, whichever rule it breaks', async () => {
+  test('names every bad field once, whichever rule it breaks', async () => {
     const { status, body } = await stack.issue({
       subjectName: ' \u3000\u200b ',
       subjectId: 'x',
@@ -191,7 +191,7 @@ describe('rules of the API on top of the format', () => {
   })
 
   test.each(['   ', '\u00a0', '\u200b', '\u0301', '\u{e000}', '\u3164', '\u1160\uffa0', '\u2800'])(
-    'error: refuses a name without a visible character: %j',
+    'refuses a name without a visible character: %j',
     async (subjectName) => {
       const { status, body } = await stack.issue({ ...ADA, subjectName })
       expect(status).toBe(422)
@@ -199,16 +199,13 @@ describe('rules of the API on top of the format', () => {
     },
   )
 
-  test.each(['李', '7', '?', '€', '👑', ' é '])(
-    'args: accepts the name %j',
-    async (subjectName) => {
-      const { status, body } = await stack.issue({ ...ADA, subjectName })
-      expect(status).toBe(201)
-      expect(body.data.subjectName).toBe(subjectName)
-    },
-  )
+  test.each(['李', '7', '?', '€', '👑', ' é '])('accepts the name %j', async (subjectName) => {
+    const { status, body } = await stack.issue({ ...ADA, subjectName })
+    expect(status).toBe(201)
+    expect(body.data.subjectName).toBe(subjectName)
+  })
 
-  test('args: accepts a date 366 days ahead, and not 368', async () => {
+  test('accepts a date 366 days ahead, but not 368', async () => {
     const last = await stack.issue({ ...ADA, issuedAt: daysAhead(366) })
     expect(last.status).toBe(201)
     // One day more could be the last good one by the time that it arrives.
@@ -217,7 +214,7 @@ describe('rules of the API on top of the format', () => {
     expect(late.body.error.details).toEqual([{ field: 'issuedAt', message: expect.any(String) }])
   })
 
-  test('args: the last good date follows the day in UTC', () => {
+  test('the latest allowed date follows the day in UTC', () => {
     const fields = (issuedAt: string) => ({ ...ADA, issuedAt })
     const first = Date.parse('2026-11-21T00:00:00Z')
     for (const now of [first, first + 86_399_999]) {
@@ -228,7 +225,7 @@ describe('rules of the API on top of the format', () => {
     expect(parseIssueBody(fields('2027-11-23'), { now: next })).toBeTruthy()
   })
 
-  test('behavior: ?dry_run=1 issues nothing', async () => {
+  test('?dry_run=1 issues nothing', async () => {
     const headers = {
       authorization: `Bearer ${API_KEY}`,
       'content-type': 'application/json',
@@ -272,13 +269,13 @@ describe('bodies', () => {
     ['an array', '[]', 422, 'bad_fields'],
     ['deeply nested', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, 400, 'bad_json'],
     ['64 KiB and a byte', ' '.repeat(64 * 1024 + 1), 413, 'too_large'],
-  ])('error: %s', async (_, body, status, code) => {
+  ])('%s', async (_, body, status, code) => {
     const answer = await post(body)
     expect(answer.status).toBe(status)
     expect(answer.body.error.code).toBe(code)
   })
 
-  test('args: accepts exactly 64 KiB', async () => {
+  test('accepts exactly 64 KiB', async () => {
     const text = JSON.stringify(ADA)
     const answer = await post(text + ' '.repeat(64 * 1024 - text.length))
     expect(answer.status).toBe(201)
@@ -290,7 +287,7 @@ describe('bodies', () => {
     ['application/jsonp', {}],
     ['application/json; charset=utf-16', {}],
     ['application/json', { 'content-encoding': 'gzip' }],
-  ])('error: refuses content type %s %o', async (type, headers) => {
+  ])('refuses content type %s %o', async (type, headers) => {
     const answer = await post(JSON.stringify(ADA), {
       'content-type': type,
       ...headers,
@@ -306,7 +303,7 @@ describe('bodies', () => {
     ['runs', 'application/x-ndjson', () => [ADA, ADA], 202],
     ['revocations', 'application/x-ndjson', (publicId: string) => [{ publicId }], 200],
     ['revocations', 'application/json', (publicId: string) => [[{ publicId }]], 200],
-  ])('args: leaves out byte order marks: %s %s', async (path, type, of, status) => {
+  ])('ignores byte order marks: %s %s', async (path, type, of, status) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const sent = of(publicId)
     const answer = await fetch(`${stack.url}/v1/${path}`, {
@@ -321,14 +318,14 @@ describe('bodies', () => {
     )
   })
 
-  test('args: accepts application/json; charset=utf-8', async () => {
+  test('accepts application/json; charset=utf-8', async () => {
     const answer = await post(JSON.stringify(ADA), {
       'content-type': 'application/json; charset=UTF-8',
     })
     expect(answer.status).toBe(201)
   })
 
-  test('error: refuses a body that is too large without a Content-Length', async () => {
+  test('refuses a body that is too large without a Content-Length', async () => {
     const status = await new Promise((resolve, reject) => {
       const request = httpRequest(`${stack.url}/v1/documents`, {
         method: 'POST',
@@ -364,14 +361,14 @@ describe('verify', () => {
     [`?publicId=${NEVER_ISSUED}&asof=1`, 'bad_query'],
     [`?publicId=${NEVER_ISSUED.slice(0, -1)}2`, 'bad_public_id'],
     [`?publicId=${NEVER_ISSUED}%00`, 'bad_public_id'],
-  ])('error: %s', async (query, code) => {
+  ])('%s', async (query, code) => {
     const { status, body } = await get(query)
     expect(status).toBe(400)
     expect(body.error.code).toBe(code)
     expect(JSON.stringify(body)).not.toContain(NEVER_ISSUED.slice(0, 30))
   })
 
-  test('behavior: answers for a document that was never issued', async () => {
+  test('answers for a document that was never issued', async () => {
     const { status, body } = await get(`?publicId=${NEVER_ISSUED}`)
     expect(status).toBe(200)
     expect(body.data).toMatchObject({
@@ -390,7 +387,7 @@ describe('verify', () => {
 })
 
 test.each(['/v1', '/v2/documents', '/v1/documents/', '/..%2f', '/favicon.ico'])(
-  'error: answers 404 for the unknown path %s',
+  'answers 404 for the unknown path %s',
   async (path) => {
     const { status, body } = await stack.request(path)
     expect(status).toBe(404)

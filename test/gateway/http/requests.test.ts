@@ -95,7 +95,7 @@ describe('unknown query parameters', () => {
 
   const WITH_SESSION = { cookie: 'docreg_session=drs_x', 'x-csrf-token': csrfTokenOf('drs_x') }
 
-  test('default: knows the routes that take an API key', () => {
+  test('the list has the routes that require an API key', () => {
     expect(PUBLIC.filter((route) => !routes.has(route))).toEqual([])
     expect(authorized.sort()).toEqual(
       ROUTES.filter(({ scope }) => scope !== 'public')
@@ -104,12 +104,12 @@ describe('unknown query parameters', () => {
     )
   })
 
-  test.each(authorized)('error: %s refuses a request without a key', async (route) => {
+  test.each(authorized)('%s refuses a request without a key', async (route) => {
     const response = await send(route, '?dry_run=1', {})
     expect(response.status).toBe(401)
   })
 
-  test.each(authorized)('error: %s refuses ?dry_run=1 before it does anything', async (route) => {
+  test.each(authorized)('%s refuses ?dry_run=1 before it changes anything', async (route) => {
     for (const query of ['?dry_run=1', '?dry_run', '?wait=now&dry_run=0&x=']) {
       const headers = OF_SESSIONS.includes(route) ? WITH_SESSION : WITH_KEY
       const response = await send(route, query, headers)
@@ -136,7 +136,7 @@ describe('unknown query parameters', () => {
     ['GET /v1/verify', '?proof=half', ['proof', 'publicId']],
     ['GET /v1/verify', '?publicId=1&publicId=2&proof=full&proof=full', ['proof', 'publicId']],
     ['GET /v1/documents/:publicId', '?wait=safe', ['wait']],
-  ])('error: %s%s names every bad parameter once', async (route, query, fields) => {
+  ])('%s%s names every bad parameter once', async (route, query, fields) => {
     const response = await send(route, query)
     expect(response.status).toBe(400)
     const { error } = (await response.json()) as Answer['body']
@@ -144,7 +144,7 @@ describe('unknown query parameters', () => {
   })
 })
 
-test('error: neither reports nor logs the message of a bug', async () => {
+test('neither returns nor logs the message of a bug', async () => {
   const { app, log } = bareApp({
     bundleOf(publicId) {
       throw new TypeError(`cannot read\n    at ${publicId}`)
@@ -160,7 +160,7 @@ test('error: neither reports nor logs the message of a bug', async () => {
   expect(JSON.stringify([log, error])).not.toContain(NEVER_ISSUED)
 })
 
-test('error: neither reports nor logs why a document cannot be read', async () => {
+test('neither returns nor logs why a document cannot be read', async () => {
   const log = captureLog()
   const stack = await startStack({ LOG_LEVEL: 'error' })
   const { publicId } = (await stack.issue(ADA)).body.data
@@ -277,7 +277,7 @@ describe('over all routes', () => {
     return all
   }
 
-  test('default: gives every response its own id', () => {
+  test('gives every response its own id', () => {
     for (const { method, route, status, response } of sent)
       expect([method, route, response.status]).toEqual([method, route, status])
     const ids = sent.map(({ response }) => response.headers.get('x-request-id'))
@@ -288,7 +288,7 @@ describe('over all routes', () => {
         expect(response.headers.get('x-request-id')).toBe(response.body.error.requestId)
   })
 
-  test('default: logs one line for each request', () => {
+  test('logs one line for each request', () => {
     const logged = log.lines('request')
     expect(logged).toHaveLength(sent.length)
     for (const { method, route, status, response } of sent) {
@@ -308,7 +308,7 @@ describe('over all routes', () => {
     }
   })
 
-  test('behavior: logs no publicId, key, query or field of a document', () => {
+  test('logs no publicId, key, query or document field', () => {
     for (const text of [
       publicId,
       publicId.slice(1),
@@ -328,7 +328,7 @@ describe('over all routes', () => {
     ['a backslash in the target', 'GET /\\healthz HTTP/1.1\r\nHost: localhost'],
     ['a Host that is not one', 'GET /healthz HTTP/1.1\r\nHost: a b'],
     ['a scheme that is not http', 'GET ftp://localhost/ HTTP/1.1\r\nHost: localhost'],
-  ])('error: %s', async (_, head) => {
+  ])('%s', async (_, head) => {
     const socket = connect(Number(new URL(stack.url).port), '127.0.0.1')
     socket.write(`${head}\r\nConnection: close\r\n\r\n`)
     const response = await text(socket)
@@ -351,7 +351,7 @@ describe('over all routes', () => {
   })
 })
 
-describe('a flood', () => {
+describe('a flood of refused requests', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
   afterEach(() => void vi.useRealTimers())
 
@@ -361,7 +361,7 @@ describe('a flood', () => {
     ['GET', '/v1/documents', '/v1/documents', 401],
     ['GET', '/healthz', '/healthz', 200],
     ['GET', '/metrics', '/metrics', 200],
-  ])('behavior: is summed up in the log: %s %s', async (method, path, route, status) => {
+  ])('is summarised in the log: %s %s', async (method, path, route, status) => {
     const metrics = { served: () => {}, contentType: 'text/plain', render: async () => '' }
     const { app, log } = bareApp({
       version: '0',
@@ -379,7 +379,7 @@ describe('a flood', () => {
     expect(lines('request')).toHaveLength(11)
   })
 
-  test('behavior: other answers have a line each', async () => {
+  test('other answers are logged one by one', async () => {
     const { app, log } = bareApp({ verifyPage: { html: 'page', policy: '' } })
     for (let i = 0; i < 60; i++) expect((await app.request('/verify')).status).toBe(200)
     expect(log).toHaveLength(60)

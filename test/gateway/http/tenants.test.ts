@@ -149,8 +149,8 @@ async function answerTo(who: Who, { method, path, body, lines }: Request) {
   return { isDone: failed.success, code: failed.error?.code as string | undefined }
 }
 
-describe('the walk', () => {
-  test('behavior: knows every operation that names something', () => {
+describe('separation of tenants', () => {
+  test('the test covers every operation that names a resource', () => {
     const named = operations.filter((one) => requestsOf(one, victim, stranger).length > 0)
     const other = operations.filter((one) => !named.includes(one) && one.scope !== 'admin')
     expect(named.length).toBeGreaterThan(15)
@@ -176,7 +176,7 @@ describe('the walk', () => {
     )
   })
 
-  test('error: no key reaches what is of another tenant, however it is named', async () => {
+  test('no key reaches resources of another tenant, by any identifier', async () => {
     for (const operation of operations)
       for (const request of requestsOf(operation, victim, stranger)) {
         const { code } = await answerTo(stranger.key, request)
@@ -184,7 +184,7 @@ describe('the walk', () => {
       }
   })
 
-  test('error: no session of a person does either', async () => {
+  test('no session reaches resources of another tenant', async () => {
     const may = (scope = '') => SCOPES_OF.registrar.some((one) => one === scope)
     expect(operations.filter(({ scope }) => may(scope)).length).toBeGreaterThan(15)
     for (const operation of operations)
@@ -195,7 +195,7 @@ describe('the walk', () => {
       }
   })
 
-  test('error: what does not exist has the same answer', async () => {
+  test('what does not exist gets the same answer', async () => {
     const [hash, root] = ['5a', '5b'].map((byte) => `0x${byte.repeat(32)}`) as [string, string]
     const nobody = { publicId: hash, documentHash: hash, batchRoot: root }
     const none = { ...stranger, alone: nobody, member: nobody, webhook: 'wh_0', run: '0' }
@@ -208,7 +208,7 @@ describe('the walk', () => {
       }
   })
 
-  test('behavior: keys and people of a tenant manage neither keys nor people', async () => {
+  test('keys and people of a tenant cannot manage keys or people', async () => {
     for (const { path, method, scope } of operations.filter((one) => one.scope === 'admin'))
       for (const who of [stranger.key, stranger.session]) {
         const { body } = await send(who, method.toUpperCase(), path.replace('{id}', 'x'))
@@ -216,7 +216,7 @@ describe('the walk', () => {
       }
   })
 
-  test('behavior: lists show nothing of another tenant', async () => {
+  test('lists show nothing of another tenant', async () => {
     const { alone, member, webhook, run } = victim
     const secrets = [alone, member]
       .flatMap(({ publicId, documentHash }) => [publicId, documentHash])
@@ -244,7 +244,7 @@ describe('the walk', () => {
     }
   })
 
-  test('behavior: after all of it, the documents are as they were', async () => {
+  test('the documents are unchanged afterwards', async () => {
     for (const { publicId } of [victim.alone, victim.member]) {
       const { data } = (await stack.verify(publicId)).body
       expect(data).toMatchObject({ valid: true, document: { subjectName: ADA.subjectName } })
@@ -255,7 +255,7 @@ describe('the walk', () => {
     expect(types.filter((type: string) => !isAsIssued(type))).toEqual([])
   })
 
-  test('default: the same requests reach what is of the own tenant', async () => {
+  test('the same requests work for resources of the own tenant', async () => {
     for (const operation of operations) {
       const { key } = victim
       for (const request of requestsOf(operation, victim, stranger)) {

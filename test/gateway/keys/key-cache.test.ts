@@ -50,7 +50,7 @@ function openCache() {
   }
 }
 
-test('default: finds a key by its secret, and reports its use', async () => {
+test('finds a key by its secret, and records its use', async () => {
   const { key, secret } = await elsewhere.create(SETTINGS)
   const { find, seen } = openCache()
   expect(await find(secret)).toMatchObject({ id: key.id, ...SETTINGS })
@@ -58,7 +58,7 @@ test('default: finds a key by its secret, and reports its use', async () => {
   expect(seen.used).toEqual([key.id])
 })
 
-test('behavior: reads nothing for a known key within a second', async () => {
+test('does not read a known key again within a second', async () => {
   const { secret } = await elsewhere.create(SETTINGS)
   const { find, seen } = openCache()
   await find(secret)
@@ -72,14 +72,14 @@ test('behavior: reads nothing for a known key within a second', async () => {
   expect(seen).toMatchObject({ versions: before.versions + 1, lists: before.lists })
 })
 
-test('behavior: finds a key that another process made just now', async () => {
+test('finds a key that another process has just made', async () => {
   const { find } = openCache()
   expect(await find('drk_unknown')).toBeUndefined()
   const { secret } = await elsewhere.create(SETTINGS)
   expect(await find(secret)).toBeDefined()
 })
 
-test('behavior: sees what another process revoked or changed, after a second', async () => {
+test('sees a revocation or change by another process after a second', async () => {
   const [revoked, changed] = [await elsewhere.create(SETTINGS), await elsewhere.create(SETTINGS)]
   const { find } = openCache()
   for (const { secret } of [revoked, changed]) expect(await find(secret)).toBeDefined()
@@ -90,7 +90,7 @@ test('behavior: sees what another process revoked or changed, after a second', a
   expect(await find(changed.secret)).toMatchObject({ scopes: ['documents:read'] })
 })
 
-test('behavior: sees every change at once after a poll', async () => {
+test('sees every change at once after a poll', async () => {
   const { key, secret } = await elsewhere.create(SETTINGS)
   const { find, poll } = openCache()
   await find(secret)
@@ -99,7 +99,7 @@ test('behavior: sees every change at once after a poll', async () => {
   expect(await find(secret)).toBeUndefined()
 })
 
-test('behavior: a key ends at its expiry, without being read again', async () => {
+test('a key ends at its expiry, without another read', async () => {
   const expiresAt = new Date(Date.now() + 500).toISOString()
   const { secret } = await elsewhere.create({ ...SETTINGS, expiresAt })
   const { find } = openCache()
@@ -108,7 +108,7 @@ test('behavior: a key ends at its expiry, without being read again', async () =>
   expect(await find(secret)).toBeUndefined()
 })
 
-test('behavior: both keys hold during the overlap of a rotation, then the new one alone', async () => {
+test('both keys are valid during the overlap of a rotation, then only the new one', async () => {
   const old = await elsewhere.create(SETTINGS)
   const made = await elsewhere.rotate(old.key.id, { overlapSeconds: 60 })
   const { find } = openCache()
@@ -120,7 +120,7 @@ test('behavior: both keys hold during the overlap of a rotation, then the new on
   expect(await find(made.secret)).toBeDefined()
 })
 
-test('error: an outage keeps known keys valid, and is not reported as an unknown key', async () => {
+test('an outage keeps known keys valid, and no key is reported as unknown', async () => {
   const { secret } = await elsewhere.create(SETTINGS)
   const { find, seen, fail } = openCache()
   await find(secret)
@@ -134,7 +134,7 @@ test('error: an outage keeps known keys valid, and is not reported as an unknown
   expect(await find('drk_new')).toBeUndefined()
 })
 
-test('behavior: an outage is reported once a minute at most, however many requests meet it', async () => {
+test('reports an outage once a minute at most', async () => {
   const { secret } = await elsewhere.create(SETTINGS)
   const { find, seen, fail } = openCache()
   await find(secret)
@@ -146,7 +146,7 @@ test('behavior: an outage is reported once a minute at most, however many reques
   expect(seen.errors).toHaveLength(2)
 })
 
-test('behavior: many unknown keys at once share reads, none of them older than its request', async () => {
+test('many unknown keys share reads, none older than its request', async () => {
   const { find, seen } = openCache()
   const unknown = Array.from({ length: 50 }, (_, i) => find(`drk_${i}`))
   const { secret } = await elsewhere.create(SETTINGS)
@@ -188,7 +188,7 @@ describe('last uses', () => {
     return { uses, written, errors }
   }
 
-  test('default: writes the use of several keys together, after a second', async () => {
+  test('writes the use of several keys together, after a second', async () => {
     const { uses, written } = open()
     uses.note(keyOf('a'))
     uses.note(keyOf('b'))
@@ -202,7 +202,7 @@ describe('last uses', () => {
     ])
   })
 
-  test('behavior: writes a key in use once a minute', async () => {
+  test('writes a key in use once a minute', async () => {
     const { uses, written } = open()
     for (let second = 0; second < 120; second++) {
       // A new object, as after a change of any key.
@@ -212,21 +212,21 @@ describe('last uses', () => {
     expect(written).toEqual([[['a', at(NOW)]], [['a', at(NOW + 60_000)]]])
   })
 
-  test('behavior: writes nothing when the stored use is less than a minute old', async () => {
+  test('writes nothing when the stored use is less than a minute old', async () => {
     const { uses, written } = open()
     uses.note(keyOf('a', at(NOW - 59_000)))
     await uses.stop()
     expect(written).toEqual([])
   })
 
-  test('behavior: writes what has gathered when it is stopped', async () => {
+  test('writes pending uses when it stops', async () => {
     const { uses, written } = open()
     uses.note(keyOf('a'))
     await uses.stop()
     expect(written).toEqual([[['a', at(NOW)]]])
   })
 
-  test('error: a use that cannot be written is reported', async () => {
+  test('reports a use that cannot be written', async () => {
     const failure = new Error('disk full')
     const { uses, errors } = open(failure)
     uses.note(keyOf('a'))

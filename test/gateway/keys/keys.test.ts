@@ -30,7 +30,7 @@ const FULL: KeySettings = {
 }
 const find = async (id: string) => (await keys.list()).find((key) => key.id === id)
 
-test('default: stores the settings of a key and the digest of its secret', async () => {
+test('stores the settings of a key and the digest of its secret', async () => {
   const { key, secret } = await keys.create(FULL)
   expect(secret).toMatch(/^drk_[\w-]{43}$/)
   expect(await keys.list()).toEqual([key])
@@ -42,14 +42,14 @@ test('default: stores the settings of a key and the digest of its secret', async
   })
 })
 
-test('behavior: leaves out settings that were not given', async () => {
+test('omits settings that were not given', async () => {
   const { key } = await keys.create(SETTINGS)
   expect(await keys.list()).toEqual([
     { ...SETTINGS, id: key.id, digest: key.digest, createdAt: at(NOW) },
   ])
 })
 
-test('behavior: rotation makes a key of the same tenant and settings, and ends the old one', async () => {
+test('rotation makes a key of the same tenant and settings, and ends the old one', async () => {
   const { key: old } = await keys.create(FULL)
   vi.setSystemTime(NOW + DAY_MS)
   const { key, secret } = await keys.rotate(old.id, { overlapSeconds: 3_600 })
@@ -69,14 +69,14 @@ test('behavior: rotation makes a key of the same tenant and settings, and ends t
   })
 })
 
-test('behavior: the overlap never prolongs a key', async () => {
+test('the overlap never extends a key', async () => {
   const expiresAt = at(NOW + 1_000)
   const { key: old } = await keys.create({ ...SETTINGS, expiresAt })
   await keys.rotate(old.id, { overlapSeconds: 3_600 })
   expect((await find(old.id))?.expiresAt).toBe(expiresAt)
 })
 
-test('error: rotates a key once', async () => {
+test('rotates a key once', async () => {
   const { key: old } = await keys.create(SETTINGS)
   const { key } = await keys.rotate(old.id, { overlapSeconds: 0 })
   await expect(keys.rotate(old.id, { overlapSeconds: 0 })).rejects.toMatchObject({
@@ -86,7 +86,7 @@ test('error: rotates a key once', async () => {
   expect(await keys.list()).toHaveLength(2)
 })
 
-test('error: nothing prolongs or revives a key that was rotated', async () => {
+test('nothing extends or restores a rotated key', async () => {
   const { key: old } = await keys.create(SETTINGS)
   const { old: ended } = await keys.rotate(old.id, { overlapSeconds: 60 })
   const refused = { code: 'bad_fields', field: 'expiresAt' }
@@ -101,7 +101,7 @@ test('error: nothing prolongs or revives a key that was rotated', async () => {
   expect(await find(old.id)).toMatchObject({ label: 'Ended', expiresAt: at(NOW + 1) })
 })
 
-test('behavior: changes only what is named, and null removes a setting', async () => {
+test('changes only what is named; null removes a setting', async () => {
   const { key } = await keys.create(FULL)
   const changed = await keys.change(key.id, { label: null, scopes: ['verify'], expiresAt: null })
   const { label: _, expiresAt: __, ...rest } = key
@@ -109,7 +109,7 @@ test('behavior: changes only what is named, and null removes a setting', async (
   expect(await keys.list()).toEqual([changed])
 })
 
-test('error: refuses categories for a key that can make keys without them', async () => {
+test('refuses categories for a key that can make keys without them', async () => {
   const refused = { code: 'bad_fields', field: 'categories' }
   await expect(keys.create({ ...FULL, scopes: ['admin'] })).rejects.toMatchObject(refused)
   const { key } = await keys.create(FULL)
@@ -117,21 +117,21 @@ test('error: refuses categories for a key that can make keys without them', asyn
   expect(await keys.list()).toEqual([key])
 })
 
-test('error: reports an unknown key', async () => {
+test('reports an unknown key', async () => {
   const unknown = { code: 'not_found' }
   await expect(keys.rotate('nobody', { overlapSeconds: 0 })).rejects.toMatchObject(unknown)
   await expect(keys.change('nobody', {})).rejects.toMatchObject(unknown)
   await expect(keys.revoke('nobody')).rejects.toMatchObject(unknown)
 })
 
-test('behavior: a revoked key is gone', async () => {
+test('a revoked key is removed', async () => {
   const { key } = await keys.create(SETTINGS)
   await keys.revoke(key.id)
   expect(await keys.list()).toEqual([])
   await expect(keys.revoke(key.id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('behavior: adopts a secret once, and replaces the one before it', async () => {
+test('imports a secret once, and replaces the one before it', async () => {
   await keys.adopt('environment', 'first', SETTINGS)
   await keys.change('environment', { label: 'kept' })
   await keys.adopt('environment', 'first', SETTINGS)

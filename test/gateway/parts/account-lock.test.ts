@@ -15,7 +15,7 @@ async function lock(changes: Partial<Parameters<typeof lockAccount>[0]> = {}) {
 }
 
 test.runIf(process.platform !== 'darwin')(
-  'error: refuses an account that is locked, however its address is written',
+  'refuses an account that is locked, however its address is written',
   async () => {
     await lock()
     const shout = `0x${address.slice(2).toUpperCase()}`
@@ -28,20 +28,20 @@ test.runIf(process.platform !== 'darwin')(
   },
 )
 
-test('behavior: locks the same account on another chain, and another account', async () => {
+test('locks the same account on another chain, and another account', async () => {
   await lock()
   await lock({ genesis: `0x${'56'.repeat(32)}` })
   await lock({ registry: `eip155:1:0x${'12'.repeat(20)}` })
   await lock({ address: randomKey().slice(0, 42) })
 })
 
-test('behavior: gives the account free', async () => {
+test('releases the account', async () => {
   const release = await lock()
   await release()
   await lock()
 })
 
-test('behavior: locks nothing where a name would outlive a process that is killed', async () => {
+test('locks nothing where a lock would outlive a killed process', async () => {
   const id = { registry, address, genesis }
   await Promise.all([lockAccount(id, 'darwin'), lockAccount(id, 'darwin')])
 })

@@ -13,7 +13,7 @@ const ignore = () => {}
 test.each([
   ['name', NAME],
   ['uri', 'https://university.example'],
-])('error: opens with an issuer whose %s is not UTF-8', async (_, text) => {
+])('accepts an issuer whose %s is not UTF-8', async (_, text) => {
   const first = hexOf(text)
   const result = answer.replace(first, `ff${first.slice(2)}`)
   expect(result).not.toBe(answer)
@@ -30,7 +30,7 @@ test.each([
   expect(identities.didDocument).toBeUndefined()
 })
 
-test('behavior: asks the domain once for all accounts, and reports each', async () => {
+test('asks the domain once for all accounts, and reports each', async () => {
   const registry = `eip155:1:0x${'1'.repeat(40)}` as const
   const [listed, other] = [`0x${'2'.repeat(40)}`, `0x${'3'.repeat(40)}`] as const
   const document = createDidDocument({

@@ -66,13 +66,13 @@ const isHealthy = async () =>
   (await fetch(`http://127.0.0.1:${listener.port}/healthz`)).status === 200
 
 describe('slow clients', () => {
-  test('error: a client that sends nothing is disconnected', async () => {
+  test('a client that sends nothing is disconnected', async () => {
     const { received, closed } = await open()
     await closed
     expect(received()).toMatch(/^(HTTP\/1\.1 408 |$)/)
   })
 
-  test('error: a client that sends its headers byte by byte is disconnected', async () => {
+  test('a client that sends its headers byte by byte is disconnected', async () => {
     const { socket, received, closed } = await open()
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ')
     await flood(socket, 'a', 20)
@@ -80,7 +80,7 @@ describe('slow clients', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('error: a client that sends its body byte by byte is disconnected', async () => {
+  test('a client that sends its body byte by byte is disconnected', async () => {
     const { socket, received, closed } = await open()
     socket.write(`${POST}Content-Length: 60000\r\n\r\n{`)
     await flood(socket, ' ', 20)
@@ -88,7 +88,7 @@ describe('slow clients', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 40[08] /)
   })
 
-  test('behavior: others are served while a hundred clients are slow', async () => {
+  test('others are served while a hundred clients are slow', async () => {
     const slow = await Promise.all(Array.from({ length: 100 }, () => open()))
     for (const { socket } of slow) socket.write('GET /healthz HTTP/1.1\r\nX: ')
     expect(await isHealthy()).toBe(true)
@@ -132,7 +132,7 @@ describe('large requests and answers', () => {
   })
   afterAll(() => Promise.all([large, strict].map((one) => one.stop(async () => {}))))
 
-  test('behavior: an upload may take the longer the more of it has come', async () => {
+  test('the time for an upload grows with what has arrived', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n')
     socket.write('Content-Length: 400000\r\n\r\n')
@@ -146,7 +146,7 @@ describe('large requests and answers', () => {
     expect(performance.now() - started).toBeGreaterThan(2 * windowMs)
   })
 
-  test('error: an upload is cut off after its time, however steadily its bytes come', async () => {
+  test('cuts off an upload after its time, however steadily its bytes come', async () => {
     const { socket, received, closed } = await open(strict.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n')
     const started = performance.now()
@@ -159,34 +159,31 @@ describe('large requests and answers', () => {
   test.each([
     ['', ''],
     [', whatever is asked meanwhile', 'GET /none HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])(
-    'error: an answer is cut off after its time, however steadily it is read%s',
-    async (_, more) => {
-      const before = cancelled
-      const socket = connect({
-        port: strict.port,
-        host: '127.0.0.1',
-        onread: {
-          buffer: Buffer.alloc(20_000),
-          callback() {
-            setTimeout(() => socket.resume(), 5)
-            return false
-          },
+  ])('cuts off an answer after its time, however steadily it is read%s', async (_, more) => {
+    const before = cancelled
+    const socket = connect({
+      port: strict.port,
+      host: '127.0.0.1',
+      onread: {
+        buffer: Buffer.alloc(20_000),
+        callback() {
+          setTimeout(() => socket.resume(), 5)
+          return false
         },
-      })
-      socket.on('error', () => {})
-      socket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
-      const asking = setInterval(() => socket.write(more), 100)
-      try {
-        await expect.poll(() => cancelled).toBe(before + 1)
-      } finally {
-        clearInterval(asking)
-        socket.destroy()
-      }
-    },
-  )
+      },
+    })
+    socket.on('error', () => {})
+    socket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
+    const asking = setInterval(() => socket.write(more), 100)
+    try {
+      await expect.poll(() => cancelled).toBe(before + 1)
+    } finally {
+      clearInterval(asking)
+      socket.destroy()
+    }
+  })
 
-  test('error: an upload that stalls after a good start is cut off', async () => {
+  test('cuts off an upload that stalls after a good start', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n')
     socket.write(Buffer.alloc(200_000))
@@ -195,12 +192,12 @@ describe('large requests and answers', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('behavior: a client may wait for its answer for longer than it may stall', async () => {
+  test('a client may wait for its answer longer than it may stall', async () => {
     const response = await fetch(`http://127.0.0.1:${large.port}/late`)
     expect(await response.text()).toBe('done')
   })
 
-  test('error: a client that does not read a stream is cut off, and the stream ended', async () => {
+  test('cuts off a client that does not read a stream, and ends the stream', async () => {
     const before = cancelled
     const { socket, closed } = await open(large.port)
     socket.pause()
@@ -210,7 +207,7 @@ describe('large requests and answers', () => {
     await closed
   })
 
-  test('error: a client that does not read an answer in one piece is cut off', async () => {
+  test('cuts off a client that does not read an answer in one piece', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.pause()
     socket.write('GET /whole HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -223,7 +220,7 @@ describe('large requests and answers', () => {
     expect(received().length).toBeLessThan(64 * 2 ** 20)
   })
 
-  test('behavior: a client that reads slowly gets the whole answer', async () => {
+  test('a client that reads slowly gets the whole answer', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.write('GET /whole HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     const started = performance.now()
@@ -242,7 +239,7 @@ describe('floods', () => {
   test.each([
     ['one long header', 'X-Long: ', 'a'.repeat(10_000)],
     ['many headers', '', 'X-Many: a\r\n'.repeat(1_000)],
-  ])('error: %s is cut off with 431', async (_, begin, chunk) => {
+  ])('%s is cut off with 431', async (_, begin, chunk) => {
     const { socket, received, closed } = await open()
     socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\n${begin}`)
     const written = await flood(socket, chunk, 1)
@@ -252,7 +249,7 @@ describe('floods', () => {
     expect(await isHealthy()).toBe(true)
   })
 
-  test('error: a body without an end is cut off with 413', async () => {
+  test('a body without an end is cut off with 413', async () => {
     const { socket, received, closed } = await open()
     socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`)
     const chunk = ' '.repeat(4_096)
@@ -263,7 +260,7 @@ describe('floods', () => {
     expect(await isHealthy()).toBe(true)
   })
 
-  test('error: a body that is announced as too long is not read', async () => {
+  test('does not read a body that is announced as too long', async () => {
     const { socket, received, closed } = await open()
     socket.write(`${POST}Content-Length: 1000000000000\r\n\r\n`)
     await closed
@@ -277,7 +274,7 @@ describe('compressed bodies', () => {
   const withBody = OPERATIONS.filter(({ body }) => body !== undefined)
 
   test.each(withBody.map(({ method, path }) => [method, path]))(
-    'error: %s %s does not unpack a body',
+    '%s %s does not unpack a body',
     async (method, path) => {
       for (const encoding of ['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip']) {
         const response = await fetch(

@@ -55,7 +55,7 @@ describe('encrypted keystore', () => {
     )
 
   test.each(['secret', 'secret\n', 'secret\r\nnot this line\n'])(
-    'default: signs with password file %j',
+    'signs with password file %j',
     async (text) => {
       writeFileSync(passwordFile(), text)
       const signer = await open()
@@ -69,7 +69,7 @@ describe('encrypted keystore', () => {
     ['no such keystore', { path: '/nowhere' }, 'ISSUER_KEYSTORE'],
     ['not a keystore', { path: import.meta.filename }, 'ISSUER_KEYSTORE'],
     ['no password file', { passwordFile: '/nowhere' }, 'ISSUER_KEYSTORE_PASSWORD_FILE'],
-  ])('error: %s', async (_, setting, name) => {
+  ])('%s', async (_, setting, name) => {
     writeFileSync(passwordFile(), 'a guess at it')
     const error = await open(setting).catch((error) => error)
     expect(error.name).toBe('ConfigError')
@@ -79,7 +79,7 @@ describe('encrypted keystore', () => {
 })
 
 describe.each(['web3signer', 'geth', 'clef'] as const)(
-  'remote signer that speaks as %s',
+  'a remote signer that speaks as %s',
   (dialect) => {
     let server: SignerServer
     beforeAll(async () => {
@@ -88,7 +88,7 @@ describe.each(['web3signer', 'geth', 'clef'] as const)(
     afterAll(() => server.close())
     const open = () => openSigner({ kind: 'remote', url: server.url, address: account }, TIMEOUT)
 
-    test('default: signs exactly what was requested', async () => {
+    test('signs exactly what was requested', async () => {
       const signer = await open()
       await signer.assertReady()
       expect(signer.address).toBe(address)
@@ -97,7 +97,7 @@ describe.each(['web3signer', 'geth', 'clef'] as const)(
   },
 )
 
-describe('lying remote signer', () => {
+describe('a lying remote signer', () => {
   let server: SignerServer
   let honest: Pick<SignerServer, 'change' | 'answer'>
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('lying remote signer', () => {
     ['tip', { maxPriorityFeePerGas: 8n }],
     ['access list', { accessList: [{ address: `0x${'60'.repeat(20)}`, storageKeys: [] }] }],
     ['type', { type: 1, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 7n }],
-  ])('error: refuses another %s', async (_, change) => {
+  ])('refuses another %s', async (_, change) => {
     server.change = (transaction) => ({ ...transaction, ...change })
     expect(await sign()).toBe('signer_unavailable')
   })
@@ -137,19 +137,19 @@ describe('lying remote signer', () => {
     ['garbage', () => '0x1234'],
     ['an object', () => ({ signed: true })],
     ['no answer', () => undefined],
-  ])('error: %s', async (_, answer) => {
+  ])('%s', async (_, answer) => {
     server.answer = answer
     expect(await sign()).toBe('signer_unavailable')
   })
 
-  test('error: reports that it has no such key', async () => {
+  test('reports that it has no such key', async () => {
     const signer = await open(toHex(Buffer.from('60'.repeat(20), 'hex')))
     await expect(signer.assertReady()).rejects.toMatchObject({
       code: 'signer_unavailable',
     })
   })
 
-  test('error: reports that nobody answers', async () => {
+  test('reports that the signer does not answer', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
     const code = { code: 'signer_unavailable' }
@@ -158,7 +158,7 @@ describe('lying remote signer', () => {
   })
 })
 
-describe('remote signer: a real Anvil with an unlocked account', () => {
+describe('a real Anvil with an unlocked account', () => {
   let anvil: ChildProcess
   let url: string
   beforeAll(async () => {
@@ -176,7 +176,7 @@ describe('remote signer: a real Anvil with an unlocked account', () => {
       .request({ method: 'eth_accounts' })
       .catch(() => [])
 
-  test('default: signs as requested', async () => {
+  test('signs as requested', async () => {
     await expect.poll(accounts).toHaveLength(1)
     const [account] = (await accounts()) as [`0x${string}`]
     const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
@@ -202,14 +202,14 @@ describe('a gateway without a key', () => {
     await server.close()
   })
 
-  test('default: issues and verifies', async () => {
+  test('issues and verifies', async () => {
     const { status, body } = await stack.issue(ADA)
     expect(status).toBe(201)
     const verdict = await stack.verify(body.data.publicId)
     expect(verdict.body.data.status).toBe('valid')
   })
 
-  test('error: issues later what a failing signer was given, and answers 503 for what follows', async () => {
+  test('issues an accepted document once the signer works again, and answers 503 meanwhile', async () => {
     const { answer } = server
     server.answer = () => undefined
     const accepted = await stack.issue(ADA)
@@ -229,7 +229,7 @@ describe('settings', () => {
   const signer = (env: Record<string, string>) => readConfig(env).signer
   const ISSUER_ADDRESS = account
 
-  test('default: accepts each of the three', () => {
+  test('accepts each of the three kinds', () => {
     expect(signer({})).toBeUndefined()
     expect(signer({ ISSUER_KEY: key })).toEqual({ kind: 'key', key })
     expect(signer({ ISSUER_KEYSTORE: 'a', ISSUER_KEYSTORE_PASSWORD_FILE: 'b' })).toEqual({
@@ -244,7 +244,7 @@ describe('settings', () => {
     })
   })
 
-  test('default: accepts several accounts of each kind with a shared database', () => {
+  test('accepts several accounts of each kind with a shared database', () => {
     const others = (env: Record<string, string>) => {
       const { signer, otherSigners } = readConfig({ DATABASE_URL: 'postgres://host/a', ...env })
       return [signer, ...otherSigners]
@@ -270,13 +270,13 @@ describe('settings', () => {
     [{ ISSUER_KEY: `${key},0x${'2'.repeat(64)}` }],
     [{ ISSUER_KEYSTORE: 'a,b', ISSUER_KEYSTORE_PASSWORD_FILE: 'p' }],
     [{ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS: `${account},0x${'2'.repeat(40)}` }],
-  ])('error: refuses several accounts without a shared database: %o', (env) => {
+  ])('refuses several accounts without a shared database: %o', (env) => {
     expect(() => readConfig(env)).toThrow(
       /ISSUER_\w+ names several accounts, which requires DATABASE_URL/,
     )
   })
 
-  test('error: refuses passwords that do not match the keystores', () => {
+  test('refuses passwords that do not match the keystores', () => {
     const env = { DATABASE_URL: 'postgres://host/a', ISSUER_KEYSTORE: 'a,b,c' }
     const read = (passwords: string) =>
       readConfig({ ...env, ISSUER_KEYSTORE_PASSWORD_FILE: passwords })
@@ -296,7 +296,7 @@ describe('settings', () => {
         ISSUER_ADDRESS,
       },
     ],
-  ])('error: refuses %o', (env) => {
+  ])('refuses %o', (env) => {
     expect(() => readConfig(env)).toThrow(/ISSUER_/)
     expect(() => readConfig(env)).not.toThrow(key)
   })

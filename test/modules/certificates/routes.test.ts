@@ -39,7 +39,7 @@ const print = (documents: string[], key?: string) =>
 const issue = async (fields: object) => (await stack.issue({ ...ADA, ...fields })).body.data
 const publicIdIn = async (pdf: Uint8Array) => readBundle(await bundleInPdf(pdf)).bundle.publicId
 
-test('default: one document is a PDF with its bundle, by publicId or hash', async () => {
+test('prints one document as a PDF with its bundle, by publicId or hash', async () => {
   const { publicId, documentHash } = await issue({})
   for (const name of [publicId, documentHash]) {
     const { status, headers, body } = await print([name])
@@ -49,7 +49,7 @@ test('default: one document is a PDF with its bundle, by publicId or hash', asyn
   }
 })
 
-test('default: a template with walletCode prints a link for the wallet, also of a specimen', async () => {
+test('a template with walletCode prints a link for the wallet, also of a specimen', async () => {
   const { publicId, verifyUrl } = await issue({})
   const specimen = await post('/v1/certificates/specimen?template=our%20letter', ADA)
   for (const [{ body }, link] of [
@@ -59,7 +59,7 @@ test('default: a template with walletCode prints a link for the wallet, also of 
     expect(Buffer.from(body).toString('latin1')).toContain(`/URI (${link})`)
 })
 
-test('default: several are a ZIP, and those that are not valid are named', async () => {
+test('prints several as a ZIP, and names those that are not valid', async () => {
   const [ada, bob, cleo] = await Promise.all(
     ['Ada', 'Bob/../x', 'Cleo'].map((subjectName) => issue({ subjectName })),
   )
@@ -83,7 +83,7 @@ test('default: several are a ZIP, and those that are not valid are named', async
   ])
 })
 
-test('default: people whose script has no font are named with script, reason and command', async () => {
+test('names people whose script has no font, with script, reason and command', async () => {
   const names = ['Ada', '王小明', '=김철수', 'გიორგი']
   const issued = await Promise.all(names.map((subjectName) => issue({ subjectName })))
   const { body } = await print(issued.map(({ documentHash }) => documentHash))
@@ -114,7 +114,7 @@ test('default: people whose script has no font are named with script, reason and
 const NO_CHINESE =
   'the fonts for Chinese are not installed: docreg-gateway certificates --all installs them'
 
-test('default: documents of a batch are printed, by hash too', async () => {
+test('prints documents of a batch, by hash too', async () => {
   const rows = ['Ada', 'Bob'].map((subjectName) => JSON.stringify({ ...ADA, subjectName }))
   const answer = await stack.request('/v1/batches', {
     method: 'POST',
@@ -130,14 +130,14 @@ test('default: documents of a batch are printed, by hash too', async () => {
   )
 })
 
-test('default: a specimen is printed without a document', async () => {
+test('a specimen is printed without a document', async () => {
   const { status, body } = await post('/v1/certificates/specimen?template=our%20letter', ADA)
   expect(status).toBe(200)
   expect(Buffer.from(body.subarray(0, 5)).toString()).toBe('%PDF-')
   await expect(bundleInPdf(body)).rejects.toMatchObject({ code: 'bundle_malformed' })
 })
 
-test('default: without a template, it is that of the kind of documents', async () => {
+test('uses the template of the kind by default', async () => {
   const specimen = () => post('/v1/certificates/specimen', { ...ADA, category: 'diploma' })
   const put = (method: string, template?: string) =>
     stack.request('/v1/kinds/diploma', {
@@ -172,13 +172,13 @@ test('default: without a template, it is that of the kind of documents', async (
   await put('DELETE')
 })
 
-test('behavior: lists the templates, and whether they can be used', async () => {
+test('lists the templates, and whether they can be used', async () => {
   const headers = { authorization: `Bearer ${stack.key(['documents:read'])}` }
   const { body } = await stack.request('/v1/certificates', { headers })
   expect(body.data).toEqual({ isAvailable: true, templates: ['our letter'] })
 })
 
-test('error: names what is wrong with a request', async () => {
+test('names what is wrong with a request', async () => {
   const codeOf = async (path: string, body: unknown, key?: string) => {
     const answer = await post(path, body, key)
     const { code, details = [] } = answer.body.error
@@ -221,14 +221,14 @@ test('error: names what is wrong with a request', async () => {
   expect(await codeOf(specimen, ADA, reader)).toEqual([403, 'forbidden'])
 })
 
-test('error: prints no document of another tenant', async () => {
+test('prints no document of another tenant', async () => {
   const { publicId } = await issue({})
   const other = stack.key(['documents:read'], 'other')
   const { status, body } = await print([publicId], other)
   expect([status, body.error.code]).toEqual([404, 'not_found'])
 })
 
-test('behavior: readers who do not read stop nobody else', async () => {
+test('slow readers do not block others', async () => {
   const ofTenant = async (tenant: string) => {
     const key = stack.key(['documents:issue', 'documents:read'], tenant)
     const { body } = await post('/v1/documents', { ...ADA, subjectName: tenant }, key)
@@ -252,7 +252,7 @@ test('behavior: readers who do not read stop nobody else', async () => {
   stopped.abort()
 })
 
-test('error: says that there is no engine', async () => {
+test('reports that the engine is missing', async () => {
   const bare = await startStack({ CERTIFICATE_PACKS: join(dir, 'nothing') })
   try {
     const { status, body } = await post(

@@ -20,7 +20,7 @@ describeDatabases('the overview', (settings) => {
   const overviewOf = async (desk: Desk) => (await desk.send('GET', '/v1/overview')).body.data
   const thisWeek = async (desk: Desk) => (await overviewOf(desk)).weeks.at(-1)
 
-  test('default: counts what the tenant issued and revoked, batches by their size', async () => {
+  test('counts what the tenant issued and revoked, with batches by size', async () => {
     const key = stack.key(['documents:issue', 'documents:revoke'], 'one')
     const authorization = `Bearer ${key}`
     const send = (path: string, body?: string, type = 'application/json') =>
@@ -46,7 +46,7 @@ describeDatabases('the overview', (settings) => {
     await expect.poll(() => thisWeek(administrator)).toMatchObject({ issued: 7 })
   })
 
-  test('behavior: a batch that is repeated after it is final has no second events, nor counts twice', async () => {
+  test('a batch that is repeated after finality has no second event and counts once', async () => {
     const key = stack.key(['documents:issue', 'documents:read'], 'one')
     const headers = { authorization: `Bearer ${key}` }
     const lines = [1, 2].map((i) => JSON.stringify({ ...ADA, subjectId: `7${i}` })).join('\n')
@@ -80,7 +80,7 @@ describeDatabases('the overview', (settings) => {
     expect(await thisWeek(reader)).toEqual({ ...counted, issued: counted.issued + 1 })
   })
 
-  test('default: says what the account pays for, and what is wrong', async () => {
+  test('shows what the account can pay for, and the alerts', async () => {
     const { weeks, account, fees, alerts, backup } = await overviewOf(reader)
     expect(weeks).toHaveLength(8)
     expect(new Date(weeks[0].from).getUTCDay()).toBe(1)
@@ -106,17 +106,17 @@ describe('alerts', () => {
     ['queue_grows', { queued: MAX_QUEUED + 1 }],
     ['webhooks_fail', { webhooks: { failing: 0, disabled: 1 } }],
     ['erasures_unfinished', { unfinishedErasures: 1 }],
-  ] as const)('default: %s', (name, seen) => {
+  ] as const)('%s', (name, seen) => {
     expect(alertsOf({ lowBalance, ...seen })).toEqual([name])
   })
 
-  test('behavior: what is unknown, or at its limit, is none', () => {
+  test('an unknown value, or one at its limit, is no alert', () => {
     const limits = { balance: 10n, headAge: -15, queued: MAX_QUEUED, hourlyCap: 100n }
     expect(alertsOf({ lowBalance })).toEqual([])
     expect(alertsOf({ lowBalance, ...limits, spentLastHour: 80n })).toEqual([])
   })
 
-  test('behavior: the rules for Prometheus have the same limits', () => {
+  test('the rules for Prometheus have the same limits', () => {
     const rules = readFileSync(join(ROOT, 'deployments/monitoring/alerts.yml'), 'utf8')
     for (const rule of [
       `document_registry_intents_queued > ${MAX_QUEUED}\n`,

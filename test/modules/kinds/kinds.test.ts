@@ -21,7 +21,7 @@ describePorts('the kinds of an issuer', (ports) => {
   const open = (store: KindStore = createKindStore(ports.stores.database), unreadable = () => {}) =>
     createKinds(store, ADDRESS, unreadable)
 
-  test('default: a change counts at once here, and within a second at another gateway', async () => {
+  test('a change applies at once here, and within a second at another gateway', async () => {
     const [one, other] = [open(), open()]
     expect((await other.current())('diploma')).toBeUndefined()
     await one.put(DIPLOMA)
@@ -32,7 +32,7 @@ describePorts('the kinds of an issuer', (ports) => {
     await expect.poll(async () => (await other.current())('diploma')).toBeUndefined()
   })
 
-  test('default: the type of a credential is what everybody can read', async () => {
+  test('the type of a credential is what everybody can read', async () => {
     const kinds = open()
     expect(await kinds.typeOf(MASTER)).toBeUndefined()
     const { version } = await kinds.put(DIPLOMA)
@@ -45,7 +45,7 @@ describePorts('the kinds of an issuer', (ports) => {
     expect(readKind(metadata)).toEqual({ kind: DIPLOMA })
   })
 
-  test('behavior: a document that does not fit has no type, since wallets would refuse it', async () => {
+  test('a document that does not fit has no type, because wallets would refuse it', async () => {
     const kinds = open()
     await kinds.put(DIPLOMA)
     expect(await kinds.typeOf(DOCUMENT)).toBeUndefined()
@@ -54,7 +54,7 @@ describePorts('the kinds of an issuer', (ports) => {
     expect(await kinds.typeOf(MASTER)).toBeUndefined()
   })
 
-  test('behavior: putting the same kind again makes no version, a new address of the service does', async () => {
+  test('storing the same kind again makes no version; a new service address does', async () => {
     const { version } = await open().put(DIPLOMA)
     expect((await open().put(DIPLOMA)).version).toBe(version)
     expect((await open().put(DIPLOMA, 0)).version).toBe(version)
@@ -66,7 +66,7 @@ describePorts('the kinds of an issuer', (ports) => {
     expect((await moved.put(DIPLOMA)).version).toBe(version + 1)
   })
 
-  test('behavior: knows what held at a time', async () => {
+  test('returns the kind of a given time', async () => {
     const kinds = open()
     const { begunAt } = await kinds.put(DIPLOMA)
     while (Date.now() <= begunAt);
@@ -76,7 +76,7 @@ describePorts('the kinds of an issuer', (ports) => {
     expect(await kinds.at(begunAt - 1)).toEqual([])
   })
 
-  test('error: an outage keeps what was read, and is reported; before that, it is an error', async () => {
+  test('keeps kinds during an outage, and reports it; without kinds it is an error', async () => {
     const away = async () => {
       throw new IssueError('store_unavailable', 'away')
     }

@@ -41,7 +41,7 @@ describeDatabases('kinds', (settings) => {
     return { response, bytes: new Uint8Array(await response.arrayBuffer()) }
   }
 
-  test('default: a document is issued only if it fits its kind', async () => {
+  test('issues a document only if it fits its kind', async () => {
     expect((await put()).status).toBe(200)
     const { status, body } = await stack.issue({ ...DIPLOMA, metadata: { degre: 'Master' } })
     expect(status).toBe(422)
@@ -53,7 +53,7 @@ describeDatabases('kinds', (settings) => {
     expect((await stack.issue({ ...ADA, metadata: { degre: 'x' } })).status).toBe(201)
   })
 
-  test('default: lists and removes kinds', async () => {
+  test('lists and removes kinds', async () => {
     const { body } = await put()
     expect(body.data).toMatchObject({
       category: 'diploma',
@@ -66,7 +66,7 @@ describeDatabases('kinds', (settings) => {
     expect((await stack.issue(DIPLOMA)).status).toBe(201)
   })
 
-  test('default: everybody reads each version at its vct, which never changes', async () => {
+  test('everybody can read each version at its vct, which never changes', async () => {
     const first = (await put()).body.data
     const { vct } = first.metadata
     expect(vct).toBe(`${stack.url}/v1/types/1/diploma/${first.version}`)
@@ -89,13 +89,13 @@ describeDatabases('kinds', (settings) => {
       expect((await send('GET', `/v1/types/${path}`)).status, path).toBe(404)
   })
 
-  test('behavior: the same kind again is no new version', async () => {
+  test('storing the same kind again makes no version', async () => {
     const { body } = await put()
     const again = await put(body.data.metadata)
     expect(again.body.data).toEqual(body.data)
   })
 
-  test('error: refuses a change that is based on another version', async () => {
+  test('refuses a change of an older version', async () => {
     const { version } = (await put(METADATA, '?version=0')).body.data
     for (const query of ['?version=0', `?version=${version + 1}`]) {
       expect((await put({ ...METADATA, claims: [] }, query)).body.error?.code).toBe('kind_changed')
@@ -106,7 +106,7 @@ describeDatabases('kinds', (settings) => {
     expect((await put(METADATA, '?version=x')).body.error.code).toBe('bad_query')
   })
 
-  test('error: names every bad member, and the category of the path', async () => {
+  test('names every bad member, and the category of the path', async () => {
     const { status, body } = await put({ display: [], claims: [{ path: ['x'] }], extends: 'y' })
     expect([status, body.error.details.map(({ field }: { field: string }) => field)]).toEqual([
       422,
@@ -128,13 +128,13 @@ describeDatabases('kinds', (settings) => {
       JSON.stringify({ display: [{ locale: 'en', name: 'a\u202eb' }] }),
       'bad_fields',
     ],
-  ])('error: refuses a file that is %s', async (_, body, code) => {
+  ])('refuses a file that is %s', async (_, body, code) => {
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
     const answer = await stack.request('/v1/kinds/diploma', { method: 'PUT', headers, body })
     expect(answer.body.error.code).toBe(code)
   })
 
-  test('error: only administrators change kinds; who issues may read them', async () => {
+  test('only administrators change kinds; issuers of documents can read them', async () => {
     const issuer = stack.key(['documents:issue'])
     const reader = stack.key(['verify'])
     expect((await send('PUT', '/v1/kinds/diploma', METADATA, issuer)).status).toBe(403)
@@ -143,7 +143,7 @@ describeDatabases('kinds', (settings) => {
     expect((await send('GET', '/v1/kinds', undefined, reader)).status).toBe(403)
   })
 
-  test('behavior: a repeat from before a change gets its document, and nothing new is issued', async () => {
+  test('a repeat from before a change returns its document, and issues nothing', async () => {
     const first = await stack.issue(DIPLOMA, { 'idempotency-key': 'before' })
     await put()
     const again = await stack.issue(DIPLOMA, { 'idempotency-key': 'before' })
@@ -152,7 +152,7 @@ describeDatabases('kinds', (settings) => {
     expect([other.status, other.body.error.code]).toEqual([422, 'bad_fields'])
   })
 
-  test('behavior: a successor has to fit as well', async () => {
+  test('a successor must fit too', async () => {
     const { publicId } = (await stack.issue(DIPLOMA)).body.data
     await put()
     const path = `/v1/documents/${publicId}/supersede`
@@ -160,7 +160,7 @@ describeDatabases('kinds', (settings) => {
     expect((await send('POST', path, MASTER)).status).toBe(201)
   })
 
-  test('error: a run with a row that does not fit is refused', async () => {
+  test('refuses a run with a row that does not fit', async () => {
     await put()
     const { status, body } = await stack.request('/v1/runs', {
       method: 'POST',
@@ -173,7 +173,7 @@ describeDatabases('kinds', (settings) => {
     ])
   })
 
-  test('behavior: a batch is judged by the kinds of its first request', async () => {
+  test('judges a batch by the kinds of its first request', async () => {
     const batch = () =>
       stack.request('/v1/batches', {
         method: 'POST',

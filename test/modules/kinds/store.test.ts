@@ -15,7 +15,7 @@ const end: KindUpdate = { next: () => 'end', most }
 describePorts('kinds', (ports) => {
   const store = () => createKindStore(ports.stores.database)
 
-  test('default: each change is a version, and all stay', async () => {
+  test('each change makes a version, and all are kept', async () => {
     const first = await store().update('diploma', put('a'))
     expect(first).toMatchObject({ category: 'diploma', version: 1, bytes: bytesOf('a 1') })
     const second = await store().update('diploma', put('b', 1))
@@ -29,7 +29,7 @@ describePorts('kinds', (ports) => {
     expect(await store().get('permit')).toBeUndefined()
   })
 
-  test('behavior: a removed kind holds no more, and its number does not come again', async () => {
+  test('a removed kind no longer applies, and its number is not used again', async () => {
     const before = Date.now() - 1
     await store().update('diploma', put('a'))
     const held = Date.now()
@@ -42,7 +42,7 @@ describePorts('kinds', (ports) => {
     expect(await store().update('diploma', put('b', 0))).toMatchObject({ version: 2 })
   })
 
-  test('error: changes nothing that somebody else has changed, of many at the same time', async () => {
+  test('one of many concurrent changes succeeds', async () => {
     const updates = await Promise.all(
       ['a', 'b', 'c'].map((text) => store().update('x', put(text, 0))),
     )
@@ -53,7 +53,7 @@ describePorts('kinds', (ports) => {
     })
   })
 
-  test('error: keeps the limits, and can still remove', async () => {
+  test('enforces the limits, and can still remove', async () => {
     await store().update('a', put('a'))
     await store().update('b', put('b'))
     expect(await store().update('c', put('c'))).toBe('too_many')

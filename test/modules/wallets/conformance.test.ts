@@ -81,7 +81,7 @@ describe.skipIf(suite === undefined)('the conformance suite of the OpenID Founda
       },
     )
 
-  test('default: passes with pre-authorised codes', async () => {
+  test('passes with pre-authorised codes', async () => {
     const outcomes = await run(ADA.category, 'plain')
     const passed = outcomes.filter(({ result }) => result === 'PASSED')
     expect(outcomes.filter((outcome) => !passed.includes(outcome))).toEqual(
@@ -90,7 +90,7 @@ describe.skipIf(suite === undefined)('the conformance suite of the OpenID Founda
     expect(passed.length).toBeGreaterThanOrEqual(11)
   }, 600_000)
 
-  test('behavior: passes for a kind, whose type has one member more than the standard', async () => {
+  test('passes for a kind, whose type has one member more than the standard', async () => {
     await send('PUT', '/v1/kinds/diploma', {
       display: [{ locale: 'de', name: 'Diplom' }],
       claims: [{ path: ['subjectName'], display: [{ locale: 'de', label: 'Name' }] }],

@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
 })
 
-test('default: another reader opens it and presents some fields', async () => {
+test('another reader opens it and presents some fields', async () => {
   const credential = await createCredential(alone, context)
   expect(credential).not.toContain(alone.publicId)
   const [issuerKey] = context.keys.published
@@ -71,7 +71,7 @@ test('default: another reader opens it and presents some fields', async () => {
   expect(payload).not.toHaveProperty('subjectId')
 })
 
-test('behavior: the sealed digest is that of five members of the credential', async () => {
+test('the sealed digest is that of five members of the credential', async () => {
   for (const held of [alone, inBatch]) {
     const [jwt = ''] = (await createCredential(held, context)).split('~')
     const payload = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
@@ -94,7 +94,7 @@ test('behavior: the sealed digest is that of five members of the credential', as
   }
 })
 
-test('behavior: the header names the key in one way alone', async () => {
+test('the header names the key in exactly one way', async () => {
   const { kid } = context.keys.published[0]
   const headerOf = async (changed: Partial<CredentialContext>) => {
     const credential = await createCredential(alone, { ...context, ...changed })
@@ -110,7 +110,7 @@ test('behavior: the header names the key in one way alone', async () => {
   })
 })
 
-test('error: makes none of a document that another publicId opens', async () => {
+test('refuses a document that another publicId opens', async () => {
   const mixed = { ...alone, publicId: inBatch.publicId }
   await expect(createCredential(mixed, context)).rejects.toThrow()
 })

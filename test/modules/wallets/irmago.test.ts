@@ -119,7 +119,7 @@ describe.skipIf(binary === undefined).each([
       },
     })
 
-  test('default: imports, holds and presents, and both verifiers refuse after a revocation', async () => {
+  test('imports, holds and presents, and both verifiers refuse after a revocation', async () => {
     const { publicId, link } = await offer(ADA.category)
     const [held] = (await run('import', 'wallet', [link])) as Held[]
     const vct = `urn:document-registry:${stack.registry}:1:${ADA.category}`
@@ -141,7 +141,7 @@ describe.skipIf(binary === undefined).each([
     expect(now?.revoked).toBe(true)
   }, 120_000)
 
-  test('default: imports a document of a kind with a code, and checks the hash of its type', async () => {
+  test('imports a document of a kind with a code, and checks the hash of its type', async () => {
     await send('PUT', '/v1/kinds/diploma', {
       display: [{ locale: 'en', name: 'Diploma' }],
       claims: [{ path: ['subjectName'], display: [{ locale: 'en', label: 'Name' }] }],
@@ -154,7 +154,7 @@ describe.skipIf(binary === undefined).each([
     })
   }, 60_000)
 
-  test.runIf(certificate === '')('error: refuses an issuer over https', async () => {
+  test.runIf(certificate === '')('refuses an issuer over https', async () => {
     const { link } = await offer(ADA.category, { iss: 'https' })
     expect(await run('import', 'third', [link])).toEqual({
       error: expect.stringContaining('unsupported DID method for kid resolution'),

@@ -6,7 +6,7 @@ import { openCredentialKeys } from '#parts/signer.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { startStack } from '#test/support/stack.ts'
 
-test('default: serves the keys of the issuer, whose domain is elsewhere', async () => {
+test('serves the keys of an issuer whose domain is another host', async () => {
   const key = makeCredentialKey()
   onTestFinished(key.remove)
   const stack = await startStack({ CREDENTIAL_KEY_FILE: key.path })
@@ -16,7 +16,7 @@ test('default: serves the keys of the issuer, whose domain is elsewhere', async 
   expect(body).toEqual({ issuer: 'https://testville.example', jwks: { keys: published } })
 })
 
-test('error: names the setting of a file that has no key', async () => {
+test('names the setting of a file without a key', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'key.pem')

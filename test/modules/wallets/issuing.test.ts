@@ -34,7 +34,7 @@ const offerOf = async (publicId: string, terms: object = {}, secret = API_KEY) =
   return { status, code: body.error?.code, ...body.data }
 }
 
-test('default: a wallet that nobody here wrote imports, holds and presents', async () => {
+test('a wallet by others imports, holds and presents', async () => {
   const { publicId, documentHash } = await issue()
   const { link, offerUrl, offer } = await offerOf(publicId)
   expect(offer.credential_configuration_ids).toEqual(['plain-did-web'])
@@ -87,7 +87,7 @@ async function judge(credential: string) {
   })
 }
 
-test('default: a verifier of the chain accepts both forms, also of a document in a batch', async () => {
+test('a verifier of the chain accepts both forms, also of a document in a batch', async () => {
   const { body } = await stack.request('/v1/batches', {
     method: 'POST',
     headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-ndjson' },
@@ -109,7 +109,7 @@ test('default: a verifier of the chain accepts both forms, also of a document in
   }
 }, 60_000)
 
-test('behavior: a document that fits a kind has its type, and others have the plain one', async () => {
+test('a document that fits a kind has its type; others have the generic one', async () => {
   const category = 'diploma'
   await stack.request(`/v1/kinds/${category}`, {
     method: 'PUT',
@@ -136,7 +136,7 @@ test('behavior: a document that fits a kind has its type, and others have the pl
   expect(Object.keys(forms)).toEqual(['document', 'document-did-web', 'plain', 'plain-did-web'])
 })
 
-test('behavior: an offer is for an issuer over https where the key has a certificate', async () => {
+test('an offer names an issuer over https when the key has a certificate', async () => {
   const certified = makeCredentialKey()
   writeFileSync(certified.path, CERTIFIED_KEY.key + CERTIFIED_KEY.certificate)
   const other = await startStack({ CREDENTIAL_KEY_FILE: certified.path })
@@ -151,7 +151,7 @@ test('behavior: an offer is for an issuer over https where the key has a certifi
   certified.remove()
 })
 
-test('behavior: nothing about an offered document is stored', async () => {
+test('stores nothing about an offered document', async () => {
   const { publicId } = await issue()
   const { link, offerUrl, txCode } = await offerOf(publicId, { txCode: true })
   const secrets = [publicId, offerUrl.split('/').at(-1), txCode]
@@ -168,7 +168,7 @@ test('behavior: nothing about an offered document is stored', async () => {
   }
 })
 
-test('behavior: an offer by value, a Bearer token and an issuer over https work too', async () => {
+test('an offer by value, a Bearer token and an issuer over https work too', async () => {
   const { publicId } = await issue()
   const { offer } = await offerOf(publicId, { iss: 'https' })
   expect(offer.credential_configuration_ids).toEqual(['plain'])
@@ -180,7 +180,7 @@ test('behavior: an offer by value, a Bearer token and an issuer over https work 
   expect(decodeProtectedHeader(jwt).kid).not.toContain('did:')
 })
 
-test('behavior: whoever holds the publicId may ask for an offer', async () => {
+test('whoever holds the publicId may ask for an offer', async () => {
   const { publicId } = await issue()
   const { body } = await stack.request('/wallets/offers', {
     method: 'POST',

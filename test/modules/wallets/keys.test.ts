@@ -10,7 +10,7 @@ const pem = (key: KeyObject, type: 'pkcs8' | 'sec1' = 'pkcs8') =>
 const publicPem = (key: KeyObject) =>
   createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
 
-test('default: signs with the first key, and publishes all', async () => {
+test('signs with the first key, and publishes all', async () => {
   const [first, second, third] = [newKey(), newKey(), newKey()]
   const keys = await readCredentialKeys(pem(first, 'sec1') + pem(second) + publicPem(third))
   expect(keys.published).toHaveLength(3)
@@ -23,7 +23,7 @@ test('default: signs with the first key, and publishes all', async () => {
   expect(keys.x5c).toBeUndefined()
 })
 
-test('default: has the certificates of the first key', async () => {
+test('returns the certificates of the first key', async () => {
   const { x5c = [] } = await readCredentialKeys(CERTIFIED_KEY.key + CERTIFIED_KEY.certificate)
   expect(x5c).toHaveLength(1)
 })
@@ -39,6 +39,6 @@ test.each([
   ],
   ['an RSA key', pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey), 'not P-256'],
   ['a certificate of another key', pem(newKey()) + CERTIFIED_KEY.certificate, 'not of the first'],
-])('error: refuses %s', async (_, text, message) => {
+])('refuses %s', async (_, text, message) => {
   await expect(readCredentialKeys(text)).rejects.toThrow(message)
 })

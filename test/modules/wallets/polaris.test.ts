@@ -72,7 +72,7 @@ describe.skipIf(python === undefined)('Polaris', () => {
   }
 
   test.each(['https', 'did:web'])(
-    'default: accepts %s until a revocation',
+    'accepts %s until a revocation',
     async (iss) => {
       const { publicId, judge } = await shown(iss)
       expect(await judge()).toEqual(['authentic', 'VALID'])

@@ -92,7 +92,7 @@ const outcomeOf = ({ status, body }: Awaited<ReturnType<typeof post>>) => [
 ]
 
 describe('an offer', () => {
-  test('error: is refused for a document that is not valid', async () => {
+  test('is refused for a document that is not valid', async () => {
     const { publicId } = await issue()
     await post(`/v1/documents/${publicId}/suspend`, {}, asKey())
     expect(outcomeOf(await offer(publicId))).toEqual([409, 'not_valid'])
@@ -103,7 +103,7 @@ describe('an offer', () => {
     expect(outcomeOf(await post('/wallets/offers', { publicId }))).toEqual([409, 'not_valid'])
   })
 
-  test("error: is refused for another tenant's document, and without the scope", async () => {
+  test("is refused for another tenant's document, and without the scope", async () => {
     const { publicId } = await issue()
     const other = stack.key(['documents:issue'], 'other')
     expect(outcomeOf(await offer(publicId, {}, other))).toEqual([404, 'not_found'])
@@ -117,7 +117,7 @@ describe('an offer', () => {
     ['is revoked', (id) => stack.request(`/v1/keys/${id}`, { method: 'DELETE', headers: asKey() })],
     ['may not issue its category any more', (id) => changeKey(id, { categories: ['diploma'] })],
     ['may not issue any more', (id) => changeKey(id, { scopes: ['documents:read'] })],
-  ])('error: is over when the key that made it %s, with its access tokens', async (_, end) => {
+  ])('ends when the key that made it %s, with its access tokens', async (_, end) => {
     const { publicId } = await issue()
     const { id, secret } = await newKey({})
     const made = await offer(publicId, { uses: 2 }, secret)
@@ -135,7 +135,7 @@ describe('an offer', () => {
     ['is blocked', { isBlocked: true }],
     ['moves to another tenant', { tenant: 'other' }],
     ['is no administrator any more', { role: 'clerk', tenant: 'other' }],
-  ])('is over when the person who made it %s', async (_, change) => {
+  ])('ends when the person who made it %s', async (_, change) => {
     const { publicId } = await issue()
     await signIn(stack, { role: 'administrator' })
     const desk = await signIn(stack, { role: 'role' in change ? 'administrator' : 'clerk' })
@@ -151,7 +151,7 @@ describe('an offer', () => {
     expect(outcomeOf(await exchange(code))).toEqual([400, 'invalid_grant'])
   })
 
-  test('error: names every bad field', async () => {
+  test('names every bad field', async () => {
     const { publicId } = await issue()
     const bad = { uses: 0, expiresIn: 1e10, txCode: 1, iss: 'did', more: 1 }
     const { body } = await offer(publicId, bad)
@@ -161,7 +161,7 @@ describe('an offer', () => {
     expect(outcomeOf(answer)).toEqual([400, 'bad_public_id'])
   })
 
-  test('error: is over after its uses', async () => {
+  test('ends after its last use', async () => {
     const { publicId } = await issue()
     const { code } = await codeOf(publicId, { uses: 2 })
     const answers = []
@@ -174,7 +174,7 @@ describe('an offer', () => {
     ])
   })
 
-  test('error: is over after five wrong tries, for the right code too', async () => {
+  test('ends after five wrong tries, also for the right code', async () => {
     const { publicId } = await issue()
     const { code, txCode } = await codeOf(publicId, { txCode: true, uses: 9 })
     expect(txCode).toMatch(/^\d{6}$/)
@@ -197,11 +197,11 @@ describe('an offer', () => {
       { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': 'A'.repeat(99) },
       'invalid_grant',
     ],
-  ])('error: the token endpoint refuses %s', async (_, fields, code) => {
+  ])('the token endpoint refuses %s', async (_, fields, code) => {
     expect(outcomeOf(await token(fields))).toEqual([400, code])
   })
 
-  test('error: a changed code, a nonce and a token are no code', async () => {
+  test('does not accept a changed code, a nonce or a token as a code', async () => {
     const { publicId } = await issue()
     const { code } = await codeOf(publicId)
     const { access_token } = (await exchange(code)).body
@@ -210,7 +210,7 @@ describe('an offer', () => {
       expect(outcomeOf(await exchange(bad))).toEqual([400, 'invalid_grant'])
   })
 
-  test('error: the token endpoint refuses a parameter that is there twice, and JSON', async () => {
+  test('the token endpoint refuses a repeated parameter, and JSON', async () => {
     const twice = `grant_type=${PRE_AUTHORIZED}&grant_type=${PRE_AUTHORIZED}`
     expect(outcomeOf(await post('/wallets/token', twice))).toEqual([400, 'invalid_request'])
     expect(outcomeOf(await post('/wallets/token', {}))).toEqual([400, 'invalid_request'])
@@ -218,7 +218,7 @@ describe('an offer', () => {
     expect(outcomeOf(await post('/wallets/token', large))).toEqual([413, 'too_large'])
   })
 
-  test('error: is over once the document is revoked or erased', async () => {
+  test('ends when the document is revoked or erased', async () => {
     for (const [end, method] of [
       ['revoke', 'POST'],
       ['payload', 'DELETE'],
@@ -235,7 +235,7 @@ describe('an offer', () => {
 })
 
 describe('a credential', () => {
-  test('default: is given for a good request, and again with another proof', async () => {
+  test('is issued for a valid request, and again with another proof', async () => {
     const { ask } = await bearer()
     const first = await ask(await wanted())
     expect(outcomeOf(first)).toEqual([200, 'ok'])
@@ -243,7 +243,7 @@ describe('a credential', () => {
     expect(outcomeOf(await ask(await wanted()))).toEqual([200, 'ok'])
   })
 
-  test('error: an access token gives credentials to one key of a holder alone', async () => {
+  test('an access token gives credentials for only one key of a holder', async () => {
     const { ask } = await bearer()
     const pairs = [PAIR, ...Array.from({ length: 4 }, newPair)]
     const asks = pairs.map(async (pair) => ask(await wanted(await proofOf({}, {}, pair))))
@@ -252,7 +252,7 @@ describe('a credential', () => {
     expect(outcomes.filter(([, code]) => code === 'credential_request_denied')).toHaveLength(4)
   })
 
-  test('error: a proof counts once, and so does its nonce', async () => {
+  test('a proof counts once, and so does its nonce', async () => {
     const { ask } = await bearer()
     const jwt = await proofOf()
     expect(outcomeOf(await ask(await wanted(jwt)))).toEqual([200, 'ok'])
@@ -296,7 +296,7 @@ describe('a credential', () => {
       'invalid_proof',
     ],
     ['that is no JWT', async () => 'x', 'invalid_proof'],
-  ])('error: is refused with a proof %s', async (_, make, code) => {
+  ])('is refused with a proof %s', async (_, make, code) => {
     const { ask } = await bearer()
     expect(outcomeOf(await ask(await wanted(await make())))).toEqual([400, code])
   })
@@ -323,12 +323,12 @@ describe('a credential', () => {
       { credential_response_encryption: { enc: 'A128GCM' } },
       'invalid_encryption_parameters',
     ],
-  ])('error: is refused with %s', async (_, changed, code) => {
+  ])('is refused with %s', async (_, changed, code) => {
     const { ask } = await bearer()
     expect(outcomeOf(await ask({ ...(await wanted()), ...changed }))).toEqual([400, code])
   })
 
-  test('error: is refused without the access token, or with another text', async () => {
+  test('is refused without the access token, and with another one', async () => {
     const { publicId, access_token } = await bearer()
     const { code } = await codeOf(publicId)
     for (const authorization of [
@@ -363,7 +363,7 @@ describe('DPoP', () => {
       }),
     )
 
-  test('default: binds the access token to a key', async () => {
+  test('binds the access token to a key', async () => {
     const access = await bind()
     const proof = await dpopOf('/wallets/credential', { ath: ath(access) })
     expect(await use(access, proof)).toEqual([200, 'ok'])
@@ -384,7 +384,7 @@ describe('DPoP', () => {
     ['without an id', { jti: undefined }, {}],
     ['from yesterday', { iat: now() - 86_400 }, {}],
     ['of another type', {}, { typ: 'JWT' }],
-  ])('error: refuses a proof %s', async (_, payload, header) => {
+  ])('refuses a proof %s', async (_, payload, header) => {
     const access = await bind()
     const good = { ath: ath(access), ...payload }
     const proof = await dpopOf('/wallets/credential', good, header)
@@ -392,7 +392,7 @@ describe('DPoP', () => {
   })
 })
 
-test('error: a notification needs the token and its own id', async () => {
+test('a notification requires the token and its own id', async () => {
   const { access_token, ask } = await bearer()
   const { notification_id } = (await ask(await wanted())).body
   const event = 'credential_accepted'
@@ -408,7 +408,7 @@ test('error: a notification needs the token and its own id', async () => {
   expect(await notify(bad)).toEqual([400, 'invalid_notification_request'])
 })
 
-test('behavior: the metadata names no document, and any category', async () => {
+test('the metadata names no document, and every category', async () => {
   const { body } = await stack.request('/.well-known/openid-credential-issuer/wallets/diploma')
   expect(body.credential_issuer).toBe(`${stack.url}/wallets/diploma`)
   const vct = `urn:document-registry:${stack.registry}:1:diploma`

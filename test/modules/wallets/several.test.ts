@@ -12,7 +12,7 @@ import { createWallet } from '#test/support/wallet.ts'
 
 const folder = postgresFolder()
 
-describe.skipIf(folder === undefined)('wallets, with two gateways on one database', () => {
+describe.skipIf(folder === undefined)('wallets with two gateways on one database', () => {
   const key = makeCredentialKey()
   let stack: SharedStack
   let gateways: SharedGateway[]
@@ -36,12 +36,12 @@ describe.skipIf(folder === undefined)('wallets, with two gateways on one databas
     return (await next().call('POST', `/v1/documents/${publicId}/offer`, terms)).body.data
   }
 
-  test('default: each takes the codes, tokens and nonces of the other', async () => {
+  test('each gateway accepts the codes, tokens and nonces of the other', async () => {
     const { link } = await offer({})
     expect((await createWallet(balanced).fetch(link)).credential).toMatch(/^ey/)
   })
 
-  test('error: uses and tries count at both together', async () => {
+  test('both count uses and tries together', async () => {
     const exchange = async ({ url }: SharedGateway, offered: Offered, tx_code?: string) => {
       const { 'pre-authorized_code': code = '' } = offered.offer.grants[PRE_AUTHORIZED] ?? {}
       const fields = { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code }

@@ -108,7 +108,7 @@ describe('the statuses are those of the chain', () => {
     ['released by a distrusted account', revised(8, 15), STATUS.suspended],
     ['distrusted', { ...RECORD, distrusted: true }, STATUS.invalid],
     ['not on the chain', NOT_ISSUED, STATUS.suspended],
-  ])('default: %s', async (_, record, status) => {
+  ])('%s', async (_, record, status) => {
     const entries = [3, 4, 5].map((index) => ({ index, documentHash: hash(index), erased: false }))
     const records = new Map([
       [hash(3), RECORD],
@@ -125,7 +125,7 @@ describe('the statuses are those of the chain', () => {
     ['suspended with its batch', NOT_ISSUED, revised(6), STATUS.suspended],
     ['of a distrusted batch', NOT_ISSUED, { ...RECORD, distrusted: true }, STATUS.invalid],
     ['of a batch that is not there', RECORD, NOT_ISSUED, STATUS.suspended],
-  ])('behavior: in a batch, %s', async (_, own, batch, status) => {
+  ])('in a batch, %s', async (_, own, batch, status) => {
     const entries = [{ index: 9, documentHash: hash(1), root: hash(2), erased: false }]
     const records = new Map([
       [hash(1), own],
@@ -135,7 +135,7 @@ describe('the statuses are those of the chain', () => {
     expect(statusAt(9)).toBe(status)
   })
 
-  test('behavior: an erased document is invalid, and of two in one place the worse counts', async () => {
+  test('an erased document is invalid; of two with one index the worse status counts', async () => {
     const entries = [
       { index: 1, documentHash: hash(1), erased: true },
       { index: 2, documentHash: hash(2), erased: false },
@@ -153,8 +153,8 @@ describe('the statuses are those of the chain', () => {
   })
 })
 
-describe('the token', () => {
-  test('default: is a status list token that lives for two minutes at most', async () => {
+describe('the status list token', () => {
+  test('is valid for at most two minutes', async () => {
     const token = await lists([], new Map()).token('1')
     const { payload, bits, size } = await read(token)
     expect(decodeProtectedHeader(token ?? '')).toMatchObject({
@@ -172,7 +172,7 @@ describe('the token', () => {
     expect(token?.length).toBeLessThan(2_000)
   })
 
-  test('behavior: has the certificates, or for issuers that are a DID the id of the key', async () => {
+  test('has the certificates, or the id of the key if the issuer is a DID', async () => {
     const certified = { ...keys, x5c: ['a certificate'] }
     const { token } = lists([], new Map(), { keys: certified })
     const [plain, did] = await Promise.all([token('1'), token('1-did')])
@@ -184,7 +184,7 @@ describe('the token', () => {
     expect((await read(did)).payload.sub).toBe('https://documents.example/v1/status-lists/1-did')
   })
 
-  test('behavior: is dated before the chain was read', async () => {
+  test('is dated before the chain was read', async () => {
     const { head, token } = lists([], new Map())
     const before = Math.floor(Date.now() / 1000)
     head.mockImplementation(async () => {
@@ -195,7 +195,7 @@ describe('the token', () => {
     expect(payload.iat).toBe(before)
   })
 
-  test('behavior: is made once for many readers, and anew after some seconds', async () => {
+  test('is made once for many readers, and again after some seconds', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'Date'] })
     try {
       const { head, token } = lists([], new Map())
@@ -209,7 +209,7 @@ describe('the token', () => {
     }
   })
 
-  test('error: there is none while the chain is away or stands still', async () => {
+  test('is refused while the chain is down or does not advance', async () => {
     const away = lists([], new Map())
     away.head.mockRejectedValue(new IssueError('chain_unavailable', 'down'))
     await expect(away.token('1')).rejects.toMatchObject({ code: 'chain_unavailable' })
@@ -218,12 +218,12 @@ describe('the token', () => {
     await expect(still.token('1')).rejects.toMatchObject({ code: 'chain_unavailable' })
   })
 
-  test('error: there is none of a list that nobody is in', async () => {
+  test('is refused for a list without documents', async () => {
     expect(await lists([], new Map()).token('2')).toBeUndefined()
   })
 })
 
-describe('a list of which the database has lost who is in it', () => {
+describe('a list whose documents the database has lost', () => {
   const known = [
     { documentHash: hash(1), erased: false },
     { documentHash: hash(2), erased: false },
@@ -236,7 +236,7 @@ describe('a list of which the database has lost who is in it', () => {
   ])
   const indexesIn = (listed: Listed) => indexesOf(subkeys[0], listed, 1, hkdfWithNode)
 
-  test('default: has every document wherever it may have been', async () => {
+  test('has every document at each index it may have had', async () => {
     const lost = { documents: known, alone: 2, batches: 1 }
     const own = [{ index: 5, documentHash: hash(1), erased: false }]
     const { statusAt } = await read(await lists(own, records, { lost }).token('1'))
@@ -252,14 +252,14 @@ describe('a list of which the database has lost who is in it', () => {
   test.each([
     ['documents', { documents: known, alone: 1, batches: 1 }],
     ['batches', { documents: known, alone: 2, batches: 0 }],
-  ])('error: is not served while the index lacks %s', async (_, lost) => {
+  ])('is not served while the index lacks %s', async (_, lost) => {
     await expect(lists([], records, { lost }).token('1')).rejects.toMatchObject({
       code: 'store_unavailable',
     })
   })
 })
 
-test('behavior: indexes follow from secret, document, batch and list, and look random', () => {
+test('indexes are derived from secret, document, batch and list, and look random', () => {
   const of = (seed: number, list = 1, root?: Hex) =>
     indexesOf(subkeys[0], { documentHash: hash(seed), root }, list, hkdfWithNode)
   expect(of(1)).toEqual(of(1))
@@ -270,7 +270,7 @@ test('behavior: indexes follow from secret, document, batch and list, and look r
   expect(indexesOf(other, { documentHash: hash(1) }, 1, hkdfWithNode)).not.toEqual(of(1))
 })
 
-test('default: a document has an address and an index', async () => {
+test('a document has an address and an index', async () => {
   const { placeOf } = lists([], new Map())
   const [idx] = indexesOf(subkeys[0], { documentHash: hash(1) }, 1, hkdfWithNode)
   const uri = 'https://documents.example/v1/status-lists/1'

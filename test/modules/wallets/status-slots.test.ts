@@ -12,8 +12,8 @@ import {
 } from '#test/packages/anchoring/store/ports/given.ts'
 import { describePorts } from '#test/support/databases.ts'
 
-describePorts('the places in status lists', (ports) => {
-  test('a document keeps its place', async () => {
+describePorts('indexes in status lists', (ports) => {
+  test('a document keeps its index', async () => {
     const statusSlots = createStatusSlots(ports.stores.database)
     const [documentHash, root] = [hash(), hash()]
     expect(await statusSlots.take({ documentHash }, () => [7, 8])).toEqual({ list: 1, index: 7 })
@@ -33,7 +33,7 @@ describePorts('the places in status lists', (ports) => {
     expect(await createStatusSlots(ports.stores.database).entries(2)).toBeUndefined()
   })
 
-  test('a taken place leads to the next one, or to the next list', async () => {
+  test('a used index leads to the next one, or to the next list', async () => {
     const statusSlots = createStatusSlots(ports.stores.database)
     const take = () => statusSlots.take({ documentHash: hash() }, (list) => [list, list + 1])
     expect(await take()).toEqual({ list: 1, index: 1 })
@@ -42,7 +42,7 @@ describePorts('the places in status lists', (ports) => {
     expect(await take()).toEqual({ list: 2, index: 3 })
   })
 
-  test('documents that come together have places of their own', async () => {
+  test('documents that are added together get different indexes', async () => {
     const statusSlots = createStatusSlots(ports.stores.database)
     const all = Array.from({ length: 20 }, hash)
     const offered = Array.from({ length: 20 }, (_, i) => i)
@@ -53,7 +53,7 @@ describePorts('the places in status lists', (ports) => {
     expect(taken.slice(0, 20)).toEqual(taken.slice(20))
   })
 
-  test('a list that is full or lost takes no more documents', async () => {
+  test('a list that is full or lost gets no more documents', async () => {
     const take = () =>
       createStatusSlots(ports.stores.database).take({ documentHash: hash() }, () => [5, 6])
     await ports.run(`INSERT INTO status_list (list, used, lost) VALUES (1, 3, true)`)
@@ -65,7 +65,7 @@ describePorts('the places in status lists', (ports) => {
     })
   })
 
-  test('knows the documents of the index that are on the chain', async () => {
+  test('returns the indexed documents that are on the chain', async () => {
     const { database } = ports.stores
     const { outbox } = ports
     const statusSlots = createStatusSlots(database)
@@ -81,7 +81,7 @@ describePorts('the places in status lists', (ports) => {
     )
   })
 
-  test('knows which documents were erased', async () => {
+  test('returns which documents were erased', async () => {
     const { erasures, database } = ports.stores
     const statusSlots = createStatusSlots(database)
     const documentHash = hash()

@@ -57,7 +57,7 @@ const listedAs = async ({ uri, idx }: { uri: string; idx: number }) => {
   return statusesIn(Buffer.from(body).toString())(idx)
 }
 
-test('default: a credential from a wallet is verified against the chain', async () => {
+test('verifies a credential from a wallet against the chain', async () => {
   const { credential } = await held({ metadata: { grade: 'A' }, expiresAt: '2999-12-31' })
   expect(await judge(credential)).toMatchObject({
     status: 'valid',
@@ -66,7 +66,7 @@ test('default: a credential from a wallet is verified against the chain', async 
   })
 })
 
-test('default: what another account does is in the list after some seconds', async () => {
+test('the list follows changes by another account after some seconds', async () => {
   const [revoked, suspended, valid] = [await held(), await held(), await held()]
   const { provider, registry, adminKey } = stack
   const { address } = new Wallet(adminKey)
@@ -82,7 +82,7 @@ test('default: what another account does is in the list after some seconds', asy
   expect((await judge(suspended.credential)).status).toBe('suspended')
 }, 30_000)
 
-test('error: there is no list while the chain is away, and no document in others', async () => {
+test('answers 503 while the chain is down, and 404 for an unknown list', async () => {
   const { uri } = await held()
   expect((await stack.request('/v1/status-lists/9')).status).toBe(404)
   expect((await stack.request('/v1/status-lists/0')).status).toBe(404)

@@ -7,7 +7,7 @@ const FUTURE = 4_000_000_000
 const PAST = 1_000
 
 describePorts('credentials', (ports) => {
-  test('a value is spent once, until it expires', async () => {
+  test('a value is used once, until it expires', async () => {
     const credentials = createCredentialStore(ports.stores.database)
     const [one, other, old] = [randomBytes(32), randomBytes(32), randomBytes(32)]
     const spent = await Promise.all(
@@ -19,7 +19,7 @@ describePorts('credentials', (ports) => {
     expect(await credentials.spend(old, PAST)).toBe(true)
   })
 
-  test('a value is bound to the first of several at once, and stays so', async () => {
+  test('a value is bound to the first of several at once, permanently', async () => {
     const credentials = createCredentialStore(ports.stores.database)
     const value = randomBytes(32)
     const others = Array.from({ length: 5 }, () => randomBytes(32))
@@ -29,14 +29,14 @@ describePorts('credentials', (ports) => {
     expect(await bind()).toEqual(bound)
   })
 
-  test('an offer is redeemed as often as it may be, by whoever comes first', async () => {
+  test('an offer can be redeemed a fixed number of times', async () => {
     const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 3, isRight: true }
     const credentials = createCredentialStore(ports.stores.database)
     const all = await Promise.all(Array.from({ length: 6 }, () => credentials.redeem(offer)))
     expect(all.sort()).toEqual([...Array(3).fill('redeemed'), ...Array(3).fill('used_up')])
   })
 
-  test('five wrong tries at once end an offer', async () => {
+  test('five concurrent wrong tries end an offer', async () => {
     const credentials = createCredentialStore(ports.stores.database)
     const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 9, isRight: true }
     const wrong = { ...offer, isRight: false }

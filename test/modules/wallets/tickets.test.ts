@@ -9,7 +9,7 @@ const expiresAt = NOW / 1000 + 60
 afterEach(() => vi.useRealTimers())
 const at = (time: number) => vi.useFakeTimers({ now: time, toFake: ['Date'] })
 
-test('default: opens what it sealed, until it expires', () => {
+test('opens what it sealed, until it expires', () => {
   at(NOW)
   const ticket = { publicId: 'x', category: 'z', jkt: 'y', expiresAt }
   const sealed = tickets.seal('access', ticket)
@@ -20,7 +20,7 @@ test('default: opens what it sealed, until it expires', () => {
   expect(tickets.open('access', sealed)).toBeUndefined()
 })
 
-test('behavior: equal tickets are sealed differently, and counted apart', () => {
+test('seals equal tickets differently, and counts them separately', () => {
   at(NOW)
   const [one, other] = [0, 1].map(() => tickets.seal('nonce', { expiresAt }))
   expect(one).not.toBe(other)
@@ -28,14 +28,14 @@ test('behavior: equal tickets are sealed differently, and counted apart', () => 
   expect(digests[0]).not.toEqual(digests[1])
 })
 
-test('behavior: a rotated secret still opens older tickets, and a foreign one none', () => {
+test('opens older tickets after a rotation, and none of another secret', () => {
   at(NOW)
   const sealed = tickets.seal('nonce', { expiresAt })
   expect(createTickets([randomKey(), secret]).open('nonce', sealed)).toBeDefined()
   expect(createTickets([randomKey()]).open('nonce', sealed)).toBeUndefined()
 })
 
-test('error: opens no ticket of another kind, and none that was changed', () => {
+test('refuses a ticket of another kind, and a changed one', () => {
   at(NOW)
   const sealed = tickets.seal('nonce', { expiresAt })
   expect(tickets.open('notification', sealed)).toBeUndefined()

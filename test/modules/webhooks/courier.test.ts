@@ -136,7 +136,7 @@ const pass = (milliseconds: number) =>
   )
 
 describe('deliveries', () => {
-  test('sends events from its creation on, of its tenant and types', async () => {
+  test('sends events of its tenant and types since its creation', async () => {
     const [early, a, other] = [hash(), hash(), hash()]
     await happen(early, 'document.issued')
     await add({ types: ['document.issued', 'document.revoked'] })
@@ -149,7 +149,7 @@ describe('deliveries', () => {
     await expect.poll(() => counts).toEqual({ delivered: 2 })
   })
 
-  test('sends nothing once another gateway is the courier', async () => {
+  test('stops once another gateway delivers', async () => {
     await add()
     answer = () => {
       isElsewhere = true
@@ -205,7 +205,7 @@ describe('deliveries', () => {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('an event whose result was not written is sent again', async () => {
+  test('sends an event again whose result was not stored', async () => {
     await add()
     const [begun, sending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     answer = async (): Promise<Outcome> => {
@@ -226,7 +226,7 @@ describe('deliveries', () => {
     expect(sent[0]?.id).toBe(sent[1]?.id)
   })
 
-  test('one that fails for three days is given up, and later ones go on', async () => {
+  test('gives up an event that fails for three days, and sends later ones', async () => {
     await add()
     const [bad, good] = [hash(), hash()]
     answer = (documentHash, type) =>
@@ -246,7 +246,7 @@ describe('deliveries', () => {
     expect((await only())?.disabledReason).toBeNull()
   })
 
-  test('a receiver that accepts nothing for three days is disabled, and keeps what waits', async () => {
+  test('disables a receiver that accepts nothing for three days, and keeps its events', async () => {
     const { id } = await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
@@ -262,7 +262,7 @@ describe('deliveries', () => {
     await expect.poll(() => sent.length).toBe(before + 2)
   })
 
-  test('leaves a receiver alone for its Retry-After, whatever else happens', async () => {
+  test('does not contact a receiver before its Retry-After', async () => {
     await add()
     answer = () => 'failed'
     retryAfterMs = 1_500
@@ -277,7 +277,7 @@ describe('deliveries', () => {
     await expect.poll(() => typesOf(first)).toEqual(['document.issued'])
   })
 
-  test('410 disables at once', async () => {
+  test('disables a webhook at once after a 410', async () => {
     await add()
     answer = () => 'gone'
     await happen(hash(), 'document.issued')
@@ -285,7 +285,7 @@ describe('deliveries', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('a receiver that is down gets one try at a time', async () => {
+  test('makes one attempt at a time to a receiver that is down', async () => {
     await add()
     answer = () => 'failed'
     for (let i = 0; i < 200; i++) await happen(hash(), 'document.issued')
@@ -295,7 +295,7 @@ describe('deliveries', () => {
     expect(sent.length).toBeLessThanOrEqual(54)
   })
 
-  test('a disk that takes no result makes no flood of repeats', async () => {
+  test('a disk that refuses results does not cause a flood of repeats', async () => {
     await add()
     isDiskFull = true
     await happen(hash(), 'document.issued')
@@ -307,7 +307,7 @@ describe('deliveries', () => {
     expect(sent[0]?.id).toBe(sent[1]?.id)
   })
 
-  test('slow receivers of one tenant do not stop those of another', async () => {
+  test('slow receivers of one tenant do not block those of another', async () => {
     const sending = Promise.withResolvers<void>()
     answer = (_, type) =>
       type === 'document.issued' ? sending.promise.then(() => 'delivered') : 'delivered'
@@ -323,7 +323,7 @@ describe('deliveries', () => {
     await expect.poll(() => sent.length).toBe(13)
   })
 
-  test('a turn ends after a second, and the rest of its events comes in later ones', async () => {
+  test('a turn ends after a second, and later turns send the rest', async () => {
     await add()
     answer = () => new Promise((resolve) => setTimeout(resolve, 600, 'delivered'))
     const hashes = Array.from({ length: 20 }, hash)
@@ -336,7 +336,7 @@ describe('deliveries', () => {
     await expect.poll(waiting).toBe(0)
   })
 
-  test('one success releases what failed before it, once', async () => {
+  test('a success releases once the events that failed before it', async () => {
     await add()
     answer = () => 'failed'
     const [first, second] = [hash(), hash()]
@@ -358,7 +358,7 @@ describe('deliveries', () => {
     expect(Number(nextAt) - Date.now()).toBeLessThanOrEqual(300_000)
   })
 
-  test('a clock that jumps ahead gives nothing up, and puts nothing off', async () => {
+  test('a clock that jumps ahead neither drops nor postpones an event', async () => {
     await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
@@ -373,7 +373,7 @@ describe('deliveries', () => {
     await expect.poll(() => counts).toEqual({ failed: 2, delivered: 1 })
   })
 
-  test('a slow receiver keeps no other one waiting', async () => {
+  test('a slow receiver does not delay the others', async () => {
     await add({ id: 'wh_slow', types: ['document.issued'] })
     await add({ id: 'wh_fast', types: ['document.final'] })
     const sending = Promise.withResolvers<void>()
@@ -387,7 +387,7 @@ describe('deliveries', () => {
 })
 
 describe('replay', () => {
-  test('sends what came after an event again, with the same ids', async () => {
+  test('sends the events after a given one again, with the same ids', async () => {
     const { id } = await add()
     for (let i = 0; i < 3; i++) await happen(hash(), 'document.issued')
     await expect.poll(() => counts.delivered).toBe(3)
@@ -399,7 +399,7 @@ describe('replay', () => {
     expect(sent.slice(3).map((one) => one.id)).toEqual(rest)
   })
 
-  test('from a time on, and no further than events are kept', async () => {
+  test('sends the events since a time again, as far as they are kept', async () => {
     const { id } = await add()
     await happen(hash(), 'document.issued')
     await expect.poll(() => counts.delivered).toBe(1)
@@ -417,12 +417,12 @@ describe('replay', () => {
     await expect.poll(() => counts.delivered).toBe(6)
   })
 
-  test('an event that is not in the log is unknown', async () => {
+  test('reports an event that is not in the log as unknown', async () => {
     const { id } = await add()
     expect(await webhooks.replay(id, { after: { time: 1, number: 1 } })).toBe('unknown_event')
   })
 
-  test('deleting old events deletes what waits for them, once the webhook is disabled', async () => {
+  test('deletes old events with their deliveries once the webhook is disabled', async () => {
     await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')

@@ -25,20 +25,20 @@ function begin(due: readonly DueWebhook[], began = performance.now()): WebhookId
   return ids
 }
 
-test('default: one tenant gets half of the places, and the next half of the rest', () => {
+test('one tenant gets half of the slots, and the next half of the rest', () => {
   const tenants = ['a', 'b', 'c', 'd', null]
   const counts = tenants.map((tenant) => begin(of(tenant, 20)).length)
   expect(counts).toEqual([8, 4, 2, 1, 1])
 })
 
-test('behavior: tenants that wait together share alike', () => {
+test('tenants that wait together get equal shares', () => {
   const ids = begin([...of('a', 20), ...of('b', 3), ...of('c', 1)])
   expect(ids.filter((id) => id.startsWith('wh_a'))).toHaveLength(6)
   expect(ids.filter((id) => id.startsWith('wh_b'))).toHaveLength(3)
   expect(ids.filter((id) => id.startsWith('wh_c'))).toHaveLength(1)
 })
 
-test('behavior: slow receivers come last, and leave half of the places to quick ones', () => {
+test('slow receivers come last, and leave half of the slots to fast ones', () => {
   const [slow, other] = [of('slow', 20), of('other', 20)]
   for (const { id } of slow) note(id, 1_001)
   for (const { id } of other) note(id, 1_001)
@@ -50,7 +50,7 @@ test('behavior: slow receivers come last, and leave half of the places to quick 
   expect(begin(of('quick', 20))).toHaveLength(5)
 })
 
-test('behavior: a turn that lasts counts as slow before its end', () => {
+test('a long turn counts as slow before its end', () => {
   begin(of('new', 20), performance.now() - 5_000)
   const slow = of('slow', 20)
   for (const { id } of slow) note(id, 1_001)
@@ -58,19 +58,19 @@ test('behavior: a turn that lasts counts as slow before its end', () => {
   expect(begin(of('quick', 20))).toHaveLength(4)
 })
 
-test('behavior: of equals, who has waited longest comes first', () => {
+test('of equals, the one that waited longest comes first', () => {
   const due = of('a', 3)
   note('wh_a_0', 1)
   expect(begin(due)).toEqual(['wh_a_1', 'wh_a_2', 'wh_a_0'])
 })
 
-test('behavior: who is paused has no turn', () => {
+test('a paused receiver gets no turn', () => {
   receivers.note('wh_a_0', [{ outcome: 'failed', tookMs: 1, retryAfterMs: 60_000 }])
   receivers.rest('wh_a_1')
   expect(begin(of('a', 3))).toEqual(['wh_a_2'])
 })
 
-test('behavior: a receiver is slow until a turn in which it is not, and is told once', () => {
+test('a receiver is slow until its first fast turn, and is reported once', () => {
   const [{ id }] = of('a', 1) as [DueWebhook]
   expect(receivers.limitOf(id)).toBe(50)
   expect(note(id, 1_001)).toBe(true)

@@ -43,7 +43,7 @@ const fieldsOf = (body: { error: { details: { field: string }[] } }) =>
   body.error.details.map(({ field }) => field).sort()
 
 describe('deliveries', () => {
-  test('default: a receiver verifies an event, which is the one that /v1/events lists', async () => {
+  test('a receiver verifies an event, which equals the one of /v1/events', async () => {
     const created = await create({ types: ['document.issued'] })
     expect(created).toMatchObject({
       id: expect.stringMatching(/^wh_[0-9a-f]{24}$/),
@@ -67,7 +67,7 @@ describe('deliveries', () => {
     expect(received?.id).toBe(received?.event.id)
   })
 
-  test('behavior: during a rotation old and new secret verify, afterwards the new one', async () => {
+  test('old and new secret sign during a rotation, then only the new one', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     const rotated = (await call('POST', `/${id}/rotate`, { overlapSeconds: 3_600 })).body.data
     expect(rotated.secret).not.toBe(secret)
@@ -88,7 +88,7 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
-  test('says that the old secret signs for as long as it does, also after a jump of the clock', async () => {
+  test('reports the old secret as long as it signs, also after a jump of the clock', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     await call('POST', `/${id}/rotate`, { overlapSeconds: 3_600 })
     const real = Date.now
@@ -104,7 +104,7 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
-  test('behavior: of rotations at the same time, each secret signs', async () => {
+  test('each secret of concurrent rotations signs', async () => {
     const { id } = await create({ types: ['document.issued'] })
     const rotations = await Promise.all([
       call('POST', `/${id}/rotate`, {}),
@@ -119,7 +119,7 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
-  test('behavior: a replay sends events again, with the same ids', async () => {
+  test('a replay sends events again, with the same ids', async () => {
     const { id } = await create({ types: ['document.issued'] })
     await issue()
     await issue()
@@ -135,7 +135,7 @@ describe('deliveries', () => {
     expect(receiver.accepted.slice(2).map((one) => one.id)).toEqual([ids[1], ...ids])
   })
 
-  test('behavior: a disabled webhook gets nothing, and later what it missed', async () => {
+  test('a disabled webhook gets nothing, and later what it missed', async () => {
     const { id } = await create({ types: ['document.issued'] })
     const off = await call('PATCH', `/${id}`, { enabled: false })
     expect(off.body.data).toMatchObject({ enabled: false, disabledReason: 'request' })
@@ -147,7 +147,7 @@ describe('deliveries', () => {
     await expect.poll(hashes).toEqual([documentHash])
   })
 
-  test('behavior: a changed address gets what follows', async () => {
+  test('a new address gets later events', async () => {
     const { id, secret } = await create({ types: ['document.issued'] })
     const other = await startWebhookReceiver()
     other.secret = secret
@@ -160,7 +160,7 @@ describe('deliveries', () => {
     await other.close()
   })
 
-  test('behavior: /metrics counts deliveries and what is still to be sent', async () => {
+  test('/metrics counts deliveries and what is still to be sent', async () => {
     receiver.answer = () => 500
     await create({ types: ['document.issued'] })
     await issue()
@@ -171,8 +171,8 @@ describe('deliveries', () => {
   })
 })
 
-describe('whose webhooks', () => {
-  test('behavior: a key sees and changes those of its tenant, and gets its events', async () => {
+describe('tenants', () => {
+  test('a key sees and changes those of its tenant, and gets its events', async () => {
     const scopes = ['webhooks', 'documents:issue'] as const
     const key = stack.key([...scopes], 'office')
     const other = stack.key(['webhooks'], 'another office')
@@ -200,7 +200,7 @@ describe('whose webhooks', () => {
     await expect.poll(hashes).toEqual([documentHash])
   })
 
-  test('behavior: a tenant learns that another key has revoked its document', async () => {
+  test('a tenant learns that another key has revoked its document', async () => {
     const key = stack.key(['webhooks', 'documents:issue'], 'office')
     await create({ types: ['document.revoked'] }, key)
     const issued = (await stack.issue(ADA, { authorization: `Bearer ${key}` })).body.data
@@ -211,7 +211,7 @@ describe('whose webhooks', () => {
     expect(receiver.accepted[0]?.event.data.tenant).toBe('default')
   })
 
-  test('behavior: an admin can have the events of all tenants, no other key can', async () => {
+  test('only an admin can get the events of all tenants', async () => {
     const key = stack.key(['webhooks', 'documents:issue'], 'office')
     const refused = await call('POST', '', { url: receiver.url, allTenants: true }, key)
     expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
@@ -222,12 +222,12 @@ describe('whose webhooks', () => {
     await expect.poll(hashes).toEqual([documentHash])
   })
 
-  test('error: needs a key with the scope webhooks', async () => {
+  test('requires a key with the scope webhooks', async () => {
     expect((await call('GET', '', undefined, 'nobody')).status).toBe(401)
     expect((await call('GET', '', undefined, stack.key(['documents:read']))).status).toBe(403)
   })
 
-  test('error: a tenant has 20 webhooks at most', async () => {
+  test('a tenant has 20 webhooks at most', async () => {
     const key = stack.key(['webhooks'], 'many')
     for (let i = 0; i < 20; i++) await create({}, key)
     const { status, body } = await call('POST', '', { url: receiver.url }, key)
@@ -235,7 +235,7 @@ describe('whose webhooks', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each<[string, string, object, string[]]>([
     ['POST', '', {}, ['url']],
     [
@@ -255,17 +255,14 @@ describe('what is refused', () => {
     ['POST', '/:id/replay', { after: 'evt_1' }, ['after']],
     ['POST', '/:id/replay', { since: 'yesterday' }, ['since']],
     ['POST', '/:id/replay', {}, ['']],
-  ])(
-    'error: %s /v1/webhooks%s with %j names every bad field',
-    async (method, path, body, fields) => {
-      const { id } = await create()
-      const answer = await call(method, path.replace(':id', id), body)
-      expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
-      expect(fieldsOf(answer.body)).toEqual(fields)
-    },
-  )
+  ])('%s /v1/webhooks%s with %j names every bad field', async (method, path, body, fields) => {
+    const { id } = await create()
+    const answer = await call(method, path.replace(':id', id), body)
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
+    expect(fieldsOf(answer.body)).toEqual(fields)
+  })
 
-  test('error: refuses a replay after an unknown event, and of an unknown webhook', async () => {
+  test('refuses a replay after an unknown event, and of an unknown webhook', async () => {
     const { id } = await create()
     const unknown = await call('POST', `/${id}/replay`, { after: 'evt_1_1' })
     expect([unknown.status, unknown.body.error.code]).toEqual([410, 'unknown_event'])
@@ -292,13 +289,13 @@ describe('a service that allows no private addresses', () => {
     'https://0x7f.1/',
     'https://localhost/',
     'http://receiver.example/',
-  ])('error: refuses %s', async (url) => {
+  ])('refuses %s', async (url) => {
     const { status, body } = await call('POST', '', { url }, API_KEY, strict)
     expect([status, body.error.code]).toEqual([422, 'bad_fields'])
     expect(fieldsOf(body)).toEqual(['url'])
   })
 
-  test('error: refuses to change to a private address', async () => {
+  test('refuses to change to a private address', async () => {
     const created = await call('POST', '', { url: 'https://1.1.1.1/' }, API_KEY, strict)
     expect(created.status).toBe(201)
     const { id } = created.body.data

@@ -5,7 +5,7 @@ import { createWebhookSecrets, rotate } from '#modules/webhooks/secrets.ts'
 
 const secret = (): Hex => toHex(randomBytes(32))
 
-test('default: each webhook has a secret of its own, of 32 bytes, that stays the same', () => {
+test('each webhook has its own stable secret of 32 bytes', () => {
   const secrets = createWebhookSecrets([secret()])
   const [one, other] = [secrets.create(), secrets.create()]
   expect(secrets.reveal(one)).toBe(secrets.reveal(one))
@@ -13,7 +13,7 @@ test('default: each webhook has a secret of its own, of 32 bytes, that stays the
   expect(Buffer.from(secrets.reveal(one).replace('whsec_', ''), 'base64')).toHaveLength(32)
 })
 
-test('behavior: a webhook keeps its secret when the issuer secret is rotated', () => {
+test('a webhook keeps its secret when the issuer secret is rotated', () => {
   const [older, newer] = [secret(), secret()]
   const source = createWebhookSecrets([older]).create()
   const after = createWebhookSecrets([newer, older])
@@ -22,7 +22,7 @@ test('behavior: a webhook keeps its secret when the issuer secret is rotated', (
   expect(after.reveal(moved)).not.toBe(after.reveal(source))
 })
 
-test('behavior: older secrets sign until their time is over, three at most', () => {
+test('older secrets sign until they end; at most three', () => {
   const secrets = createWebhookSecrets([secret()])
   const first = secrets.create()
   let sources = rotate([first], secrets.create(), 1_000, 500)

@@ -55,7 +55,7 @@ describePorts('webhooks', (ports) => {
     return found
   }
 
-  test('a webhook gets each later event once', async () => {
+  test('a webhook gets each event after its creation once', async () => {
     expect(await due()).toEqual([])
     await issued(3)
     expect(await due()).toEqual(['wh_one'])
@@ -74,7 +74,7 @@ describePorts('webhooks', (ports) => {
     expect(await due()).toEqual([])
   })
 
-  test('a failed delivery waits, and is tried again at its time', async () => {
+  test('a failed delivery is tried again at its time', async () => {
     await issued(1)
     const first = await turn()
     const at = Date.now() + 60_000
@@ -89,7 +89,7 @@ describePorts('webhooks', (ports) => {
     expect(await due(at)).toEqual([])
   })
 
-  test('what a clock that was ahead has put off is due', async () => {
+  test('sends what a clock ahead has postponed', async () => {
     await issued(1)
     const first = await turn()
     const nextAt = Date.now() + 31 * 86_400_000
@@ -99,7 +99,7 @@ describePorts('webhooks', (ports) => {
     expect((await turn()).retries).toHaveLength(1)
   })
 
-  test('a receiver that accepts something gets the rest sooner', async () => {
+  test('a successful delivery makes the rest due earlier', async () => {
     await issued(4)
     const first = await turn(3)
     const nextAt = Date.now() + 3_600_000
@@ -120,7 +120,7 @@ describePorts('webhooks', (ports) => {
     expect(await due(nextAt)).toEqual([])
   })
 
-  test('a change of the webhook voids the turn under way', async () => {
+  test('a change of the webhook cancels the turn under way', async () => {
     await issued(1)
     const first = await turn()
     const url = 'https://other.test/'
@@ -130,7 +130,7 @@ describePorts('webhooks', (ports) => {
     expect(await turn()).toMatchObject({ webhook: { url, types }, fresh: [{}] })
   })
 
-  test('of two turns at the same time, the second result is void', async () => {
+  test('of two concurrent turns, the second result is ignored', async () => {
     await issued(2)
     const [slow, quick] = [await turn(1), await turn(1)]
     await deliveries.record(quick, { ...NOTHING, delivered: quick.fresh })
@@ -141,7 +141,7 @@ describePorts('webhooks', (ports) => {
     expect(await due()).toEqual([])
   })
 
-  test('events are sent again after an event, or from a time on', async () => {
+  test('sends events again after an event, or since a time', async () => {
     await issued(2)
     const first = await turn()
     await deliveries.record(first, { ...NOTHING, delivered: first.fresh })
@@ -156,7 +156,7 @@ describePorts('webhooks', (ports) => {
     expect(await webhooks.replay('wh_one', unknown)).toBe('unknown_event')
   })
 
-  test('no event is deleted that an enabled webhook has still to be sent', async () => {
+  test('deletes no event that an enabled webhook still has to get', async () => {
     await webhooks.add({ ...WEBHOOK, id: 'wh_other' })
     await issued(4)
     const later = Date.now() + 60_000
@@ -179,7 +179,7 @@ describePorts('webhooks', (ports) => {
     await webhooks.remove('wh_one')
   })
 
-  test('a webhook that is too far behind is disabled, and holds nothing back', async () => {
+  test('disables a webhook that is too far behind, and deletes its events', async () => {
     await issued(2)
     const before = await turn()
     await webhooks.add({ ...WEBHOOK, id: 'wh_new' })
@@ -202,7 +202,7 @@ describePorts('webhooks', (ports) => {
     expect((await webhooks.list())[1]?.disabledReason).toBe('behind')
   })
 
-  test("a change of a tenant's batch goes to the webhooks of that tenant alone", async () => {
+  test('a change of a batch goes only to webhooks of its tenant', async () => {
     const [request, root] = [new Uint8Array(randomBytes(32)), toHex(randomBytes(32))]
     const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 'abc' }
     const document = { documentHash: toHex(randomBytes(32)), entry: { ...entry, batchBlock: root } }

@@ -25,7 +25,7 @@ const answer = (status: number, headers = {}) =>
 const send = (url: string) => createWebhookSender(anywhere)(url, MESSAGE, never)
 
 describe('one message', () => {
-  test('default: is a POST that verifies with each of the secrets', async () => {
+  test('is a POST that verifies with each of the secrets', async () => {
     let verified = 0
     const url = await serve(async (request, response) => {
       expect(request.method).toBe('POST')
@@ -47,7 +47,7 @@ describe('one message', () => {
     ...([200, 204, 299] as const).map((status) => [status, 'delivered']),
     ...([300, 400, 404, 429, 500, 503] as const).map((status) => [status, 'failed']),
     [410, 'gone'],
-  ] as [number, string][])('behavior: %d counts as %s', async (status, outcome) => {
+  ] as [number, string][])('%d counts as %s', async (status, outcome) => {
     expect(await send(await answer(status))).toEqual({ outcome })
   })
 
@@ -56,7 +56,7 @@ describe('one message', () => {
     [429, new Date(Date.now() + 3_600_000).toUTCString(), 3_600_000],
     ...(['0', '-5', 'soon', new Date(0).toUTCString()] as const).map((value) => [503, value, 0]),
   ] as [number, string, number][])(
-    'behavior: %d with Retry-After: %s asks for a rest of %d ms',
+    '%d with Retry-After: %s gives a pause of %d ms',
     async (status, value, wanted) => {
       const { retryAfterMs = 0 } = await send(await answer(status, { 'retry-after': value }))
       // A date has whole seconds.
@@ -64,7 +64,7 @@ describe('one message', () => {
     },
   )
 
-  test('behavior: follows no redirect', async () => {
+  test('follows no redirect', async () => {
     let followed = false
     const elsewhere = await serve((_, response) => {
       followed = true
@@ -75,7 +75,7 @@ describe('one message', () => {
     expect(followed).toBe(false)
   })
 
-  test('behavior: does not wait for the end of an answer that never ends', async () => {
+  test('does not wait for the end of an answer that never ends', async () => {
     const url = await serve((_, response) => {
       response.writeHead(200)
       response.write('x'.repeat(100_000))
@@ -83,7 +83,7 @@ describe('one message', () => {
     expect(await send(url)).toEqual({ outcome: 'delivered' })
   })
 
-  test('error: a receiver that cannot be reached, or is left, has failed', async () => {
+  test('a receiver that cannot be reached, or hangs up, has failed', async () => {
     expect(await send('http://127.0.0.1:1/')).toEqual(FAILED)
     const leaving = new AbortController()
     const url = await serve(() => leaving.abort())
@@ -92,7 +92,7 @@ describe('one message', () => {
 })
 
 describe('addresses', () => {
-  test('error: does not connect to a name that leads to a private address by now', async () => {
+  test('does not connect to a name that now leads to a private address', async () => {
     let connected = false
     const url = await serve((_, response) => {
       connected = true

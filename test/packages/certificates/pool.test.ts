@@ -54,7 +54,7 @@ const print = (subjectName: string) =>
 const nameIn = async (pdf: Uint8Array) =>
   JSON.parse(new TextDecoder().decode(await bundleInPdf(pdf))).subjectName
 
-test('default: prints each certificate, and reports an error for its own alone', async () => {
+test('prints each certificate, and reports an error only for its own', async () => {
   pool = open()
   const names = ['Ada', 'Unprintable \u{13000}', 'Grace', 'Alan', 'Edsger']
   const results = await Promise.allSettled(names.map(print))
@@ -64,21 +64,21 @@ test('default: prints each certificate, and reports an error for its own alone',
   expect(await Promise.all(shown)).toEqual(['Ada', 'unprintable', 'Grace', 'Alan', 'Edsger'])
 })
 
-test('behavior: replaces a process whose memory grew', async () => {
+test('replaces a process whose memory grew', async () => {
   pool = open({ maxRss: 1, workers: 1 })
   const names = ['Ada', 'Grace', 'Alan']
   const pdfs = await Promise.all(names.map(print))
   expect(await Promise.all(pdfs.map(nameIn))).toEqual(names)
 })
 
-test('error: gives up a certificate without end, and prints those behind it', async () => {
+test('gives up a certificate that never ends, and prints the next ones', async () => {
   pool = open({ workers: 1, jobTimeoutMs: 20_000 })
   const results = await Promise.allSettled(['Endless', 'Ada', 'Grace'].map(print))
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
   expect(results[0]).toMatchObject({ reason: { code: 'engine_failed' } })
 })
 
-test('error: ends what is under way when it is closed', async () => {
+test('stops running work when it is closed', async () => {
   pool = open()
   const results = Promise.allSettled(['Ada', 'Grace', 'Alan'].map(print))
   await new Promise((resolve) => setImmediate(resolve))

@@ -80,7 +80,7 @@ function print(engine: ReturnType<typeof engineOf>, settings: Settings, document
 const jar = await findVeraPdf()
 
 test.skipIf(jar === undefined)(
-  'behavior: prints PDF/A-3a with the bundle, from every template and in every script',
+  'prints PDF/A-3a with the bundle, from every template and in every script',
   { timeout: 600_000 },
   async () => {
     const files: string[] = []
@@ -101,7 +101,7 @@ test.skipIf(jar === undefined)(
   },
 )
 
-test('behavior: prints the same bytes again', async () => {
+test('prints the same bytes every time', async () => {
   const template = findTemplate('diploma')
   const settings = readSettings(template)
   const first = await print(engineOf(template), settings, ADA)
@@ -130,7 +130,7 @@ function textsOf(pdf: Buffer): { x: number; glyphs: string }[] {
 const manyEntries = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`module ${i}`, `Algebra ${i}`]))
 
-test('behavior: a diploma has a second page only for entries that do not fit on the first', async () => {
+test('a diploma has a second page only for entries that do not fit on the first', async () => {
   const template = findTemplate('diploma')
   const [engine, settings] = [engineOf(template), readSettings(template)]
   const pages = async (metadata: Record<string, string>, languages = settings.languages) => {
@@ -143,7 +143,7 @@ test('behavior: a diploma has a second page only for entries that do not fit on 
   expect(await pages(manyEntries(25))).toBe(2)
 })
 
-test('behavior: words that are wider than their place are broken, in every template', async () => {
+test('breaks words that are too wide, in every template', async () => {
   const word = 'x'.repeat(300)
   const document = { ...ADA, subjectName: word.slice(0, 150), metadata: { degree: word, word } }
   for (const name of TEMPLATES) {
@@ -159,7 +159,7 @@ test('behavior: words that are wider than their place are broken, in every templ
   }
 })
 
-test('behavior: a second code leads to the wallet, in every template whose settings ask for it', async () => {
+test('a second code leads to the wallet, in every template whose settings ask for it', async () => {
   const linksOf = (pdf: Buffer) =>
     [...pdf.toString('latin1').matchAll(/\/URI \((.*?)\)/g)].map(([, link]) => link)
   for (const name of TEMPLATES) {
@@ -174,7 +174,7 @@ test('behavior: a second code leads to the wallet, in every template whose setti
   }
 })
 
-test('behavior: the fingerprint reads from left to right, also in Arabic-first templates', async () => {
+test('the fingerprint reads from left to right, also in Arabic-first templates', async () => {
   const template = join(dir, 'fingerprint')
   copyTemplate('letter', template)
   const layout = '#import "docreg/lib.typ": *\n#let certificate(it) = align(left, fingerprint(it))'
@@ -189,7 +189,7 @@ test('behavior: the fingerprint reads from left to right, also in Arabic-first t
   expect(textsOf(arabic as Buffer).length).toBeGreaterThan(0)
 })
 
-test('behavior: without a title, a certificate is called what the document is, once', () => {
+test("without a title, a certificate names the document's category once", () => {
   const settings = readSettings(findTemplate('permit'))
   const document = { ...ADA, category: 'parking_permit' }
   const kindsIn = (given: Settings) => {
@@ -203,7 +203,7 @@ test('behavior: without a title, a certificate is called what the document is, o
   expect(kindsIn({ ...settings, title, languages: ['de'] }).title).toEqual({ de: 'Parking permit' })
 })
 
-test('behavior: words of the kind stand where the template has none of its own', () => {
+test('uses labels of the kind where the template has none', () => {
   const kind: Kind = {
     category: 'parking_permit',
     display: [
@@ -246,7 +246,7 @@ function letterWith(changed: object) {
   return copy
 }
 
-test('args: any language, once its labels are given: all that the documentation lists', async () => {
+test('prints any documented language, once its labels are given', async () => {
   const docs = readFileSync(new URL('../../../docs/registrar.md', import.meta.url), 'utf8')
   const table = docs.slice(docs.indexOf('| label |'), docs.indexOf('### Layout'))
   const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
@@ -272,7 +272,7 @@ test('args: any language, once its labels are given: all that the documentation 
   expect(readSettings(ofRegions).languages).toEqual(['de-AT', 'zh-TW'])
 })
 
-test('error: names the field that a text needs and the document lacks', async () => {
+test('names the field that a text needs and the document lacks', async () => {
   const template = findTemplate('diploma')
   const { metadata: __, ...document } = ADA
   await expect(print(engineOf(template), readSettings(template), document)).rejects.toMatchObject({
@@ -281,7 +281,7 @@ test('error: names the field that a text needs and the document lacks', async ()
   })
 })
 
-test('error: refuses a character that no font has', async () => {
+test('refuses a character that no font has', async () => {
   const template = findTemplate('letter')
   const document = { ...ADA, subjectName: 'Ada \u{13000}' }
   await expect(print(engineOf(template), readSettings(template), document)).rejects.toMatchObject({
@@ -290,7 +290,7 @@ test('error: refuses a character that no font has', async () => {
   })
 })
 
-test('error: refuses words that take half a minute to break into lines', async () => {
+test('refuses text that takes half a minute to break into lines', async () => {
   const template = findTemplate('letter')
   const { engine, settings } = { engine: engineOf(template), settings: readSettings(template) }
   const withDegree = (degree: string) => print(engine, settings, { ...ADA, metadata: { degree } })
@@ -307,7 +307,7 @@ test('error: refuses words that take half a minute to break into lines', async (
   await expect(withDegree('อาดา'.repeat(300))).resolves.toBeInstanceOf(Buffer)
 })
 
-test('error: names every bad member of the settings', () => {
+test('names every bad member of the settings', () => {
   const copy = join(dir, 'copy')
   copyTemplate('permit', copy)
   const file = join(copy, 'settings.json')
@@ -321,7 +321,7 @@ test('error: names every bad member of the settings', () => {
   )
 })
 
-test('error: refuses a template with a link, which the engine would follow out of its folder', () => {
+test('refuses a template with a link, which would leave its folder', () => {
   writeFileSync(join(dir, 'secret'), 'of this user')
   for (const target of ['secret', '.']) {
     const copy = join(dir, `linked to ${target}`)

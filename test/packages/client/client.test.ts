@@ -13,7 +13,7 @@ describe('a real gateway', () => {
   })
   afterAll(() => stack.stop())
 
-  test('default: issues, retrieves, verifies, proves and revokes a document', async () => {
+  test('issues, retrieves, verifies, proves and revokes a document', async () => {
     const { publicId, status } = await client.issueDocument({ body: ADA })
     expect(status).toBe('valid')
     const found = await client.retrieveDocument({ path: { publicId } })
@@ -28,7 +28,7 @@ describe('a real gateway', () => {
     expect((await client.checkHealth()).status).toBe('ok')
   })
 
-  test('args: a number in a query', async () => {
+  test('accepts a number in a query', async () => {
     await client.issueDocument({ body: ADA })
     await client.issueDocument({ body: ADA })
     const { documents } = await client.listDocuments({ query: { limit: 1 } })
@@ -36,7 +36,7 @@ describe('a real gateway', () => {
     expect((await client.listEvents({ query: { limit: 1 } })).events.length).toBe(1)
   })
 
-  test('behavior: issues another document with each call, and the same with the same key', async () => {
+  test('issues a new document with each call, but the same one with the same key', async () => {
     const [one, other] = await Promise.all([
       client.issueDocument({ body: ADA }),
       client.issueDocument({ body: ADA }),
@@ -48,7 +48,7 @@ describe('a real gateway', () => {
     expect(again.publicId).toBe(first.publicId)
   })
 
-  test('default: issues and revokes many, with an answer about each', async () => {
+  test('issues and revokes many, with a result for each', async () => {
     const issued = []
     const body = [ADA, { ...ADA, subjectId: 'x' }]
     for await (const line of client.issueBatch({ body })) issued.push(line)
@@ -71,12 +71,12 @@ describe('a real gateway', () => {
     await expect(empty.next()).rejects.toMatchObject({ code: 'bad_fields', status: 422 })
   })
 
-  test('behavior: does not wait for a block when asked not to', async () => {
+  test('does not wait for a block when asked not to', async () => {
     const { status } = await client.issueDocument({ body: ADA, prefer: 'respond-async' })
     expect(status).toBe('pending')
   })
 
-  test('error: reports the code, the bad fields and the request', async () => {
+  test('reports the code, the bad fields and the request', async () => {
     const bad = client.issueDocument({ body: { ...ADA, subjectId: 'x' } })
     await expect(bad).rejects.toMatchObject({
       name: 'CallError',
@@ -124,7 +124,7 @@ describe('a service that fails', () => {
     return { client, requests }
   }
 
-  test('behavior: repeats issuing with the same Idempotency-Key, also after a lost answer', async () => {
+  test('repeats issuing with the same Idempotency-Key, also after a lost answer', async () => {
     const { client, requests } = await clientOf([json(503, BUSY), lose, json(201, DONE)])
     await expect(client.issueDocument({ body: ADA })).resolves.toEqual(DONE.data)
     const keys = requests.map(({ headers }) => headers['idempotency-key'])
@@ -133,13 +133,13 @@ describe('a service that fails', () => {
     expect(keys[0]).toMatch(/^"[0-9a-f-]{36}"$/)
   })
 
-  test('behavior: repeats an attempt that takes too long', async () => {
+  test('repeats an attempt that takes too long', async () => {
     const { client, requests } = await clientOf([hang, json(201, DONE)], { timeoutMs: 300 })
     await expect(client.issueDocument({ body: ADA })).resolves.toEqual(DONE.data)
     expect(requests).toHaveLength(2)
   })
 
-  test('error: does not repeat a change whose answer was lost', async () => {
+  test('does not repeat a change whose answer was lost', async () => {
     const { client, requests } = await clientOf([lose])
     const call = client.revokeDocument({ path: { publicId: 'x' }, body: {} })
     await expect(call).rejects.toMatchObject({ code: 'no_answer', status: undefined })
@@ -147,14 +147,14 @@ describe('a service that fails', () => {
     expect(requests[0]?.headers['idempotency-key']).toBeUndefined()
   })
 
-  test('behavior: takes an unknown outcome for a lost answer', async () => {
+  test('treats an unknown outcome as a lost answer', async () => {
     const { client, requests } = await clientOf([json(503, UNKNOWN), json(201, DONE)])
     await expect(client.issueDocument({ body: ADA })).resolves.toEqual(DONE.data)
     expect(requests).toHaveLength(2)
     expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
   })
 
-  test('error: does not repeat a change of unknown outcome, and says so', async () => {
+  test('does not repeat a change of unknown outcome, and says so', async () => {
     const { client, requests } = await clientOf([json(503, UNKNOWN)])
     const call = client.revokeDocument({ path: { publicId: 'x' }, body: {} })
     await expect(call).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe('a service that fails', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('behavior: sends a batch again with the same Idempotency-Key; reports one that broke off', async () => {
+  test('sends a batch again with the same Idempotency-Key; reports an interrupted one', async () => {
     const begin: Step = (response) => {
       response.writeHead(201, { 'content-type': 'application/x-ndjson' })
       response.write('{"line":1,"success":true,"data":{}}\n{"line":2')
@@ -181,19 +181,19 @@ describe('a service that fails', () => {
     expect(requests[0]?.headers['content-type']).toBe('application/x-ndjson')
   })
 
-  test('error: gives up after the maximum of attempts', async () => {
+  test('gives up after the maximum of attempts', async () => {
     const { client, requests } = await clientOf([json(503, BUSY)], { maxAttempts: 3 })
     await expect(client.checkHealth()).rejects.toMatchObject({ code: 'overloaded', status: 503 })
     expect(requests).toHaveLength(3)
   })
 
-  test('error: does not take another page for an answer', async () => {
+  test('does not accept another page as an answer', async () => {
     const { client, requests } = await clientOf([json(404, {})])
     await expect(client.checkHealth()).rejects.toMatchObject({ code: 'not_understood' })
     expect(requests).toHaveLength(1)
   })
 
-  test('behavior: waits for as long as Retry-After says, unless the caller stops it', async () => {
+  test('waits as long as Retry-After says, unless the caller aborts', async () => {
     const { client, requests } = await clientOf([
       (response) =>
         response

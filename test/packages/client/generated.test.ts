@@ -47,7 +47,7 @@ afterAll(async () => {
 })
 
 test.skipIf(python === undefined)(
-  'default: openapi-python-client makes a client without a warning, and it issues, lists and revokes',
+  'openapi-python-client makes a client without a warning, and it issues, lists and revokes',
   async () => {
     writeFileSync(join(folder, 'config.yml'), CONFIG)
     const options = [
@@ -95,7 +95,7 @@ async function generate(name: string, output: string, options: string[]): Promis
 }
 
 test.skipIf(python === undefined)(
-  'default: openapi-generator makes a client in Python, and it issues, verifies and revokes',
+  'openapi-generator makes a client in Python, and it issues, verifies and revokes',
   async () => {
     const output = join(folder, 'openapi-generator')
     await generate('python', output, ['--additional-properties', 'packageName=registry_client'])
@@ -105,7 +105,7 @@ test.skipIf(python === undefined)(
 )
 
 test.skipIf(oapiCodegen === undefined)(
-  'default: oapi-codegen makes a client in Go, and it issues, verifies and revokes',
+  'oapi-codegen makes a client in Go, and it issues, verifies and revokes',
   async () => {
     const program = join(folder, 'go')
     cpSync(pathOf('generated-go'), program, { recursive: true })
@@ -125,7 +125,7 @@ const maven = IS_LONG
   : undefined
 
 test.skipIf(python === undefined || maven === undefined)(
-  'default: openapi-generator makes a client in Java, and it compiles',
+  'openapi-generator makes a client in Java, and it compiles',
   async () => {
     const output = join(folder, 'java')
     await generate('java', output, ['--library', 'native'])

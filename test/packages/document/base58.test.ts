@@ -12,7 +12,7 @@ const decodeWithMultiformats = (text: string) => {
 }
 const bufferOf = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes)
 
-test('default: decodes what multiformats encodes', () => {
+test('decodes what multiformats encodes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), fc.nat(3), (bytes, zeros) => {
       const padded = Buffer.concat([Buffer.alloc(zeros), bytes])
@@ -21,7 +21,7 @@ test('default: decodes what multiformats encodes', () => {
   )
 })
 
-test('default: decodes any text of digits as multiformats does', () => {
+test('decodes any text of digits as multiformats does', () => {
   const digits = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
   fc.assert(
     fc.property(fc.string({ unit: digits, maxLength: 80 }), (text) => {
@@ -47,12 +47,12 @@ test.each([
   '１',
   '\ud800',
   '😀',
-])('error: refuses %j, wherever it stands', (character) => {
+])('refuses %j in any position', (character) => {
   for (const text of [character, `${character}2`, `2${character}`, `222222222${character}`])
     expect(decodeBase58(text)).toBeUndefined()
 })
 
-test('behavior: no two texts give the same bytes', () => {
+test('different texts give different bytes', () => {
   const seen = new Set<string>()
   for (const text of ['', '1', '11', '2', '12', '112', '21', '5R', '15R'])
     seen.add(String(decodeBase58(text)))

@@ -32,7 +32,7 @@ function* numbered(size: number): Generator<BatchEntry> {
 
 const batchOf = (size: number) => buildBatch({ registry, issuerId }, numbered(size))
 
-describe.each(vectors.batches)('golden: a batch of $size', (vector) => {
+describe.each(vectors.batches)('the golden batch of $size', (vector) => {
   test('has the root, manifest and chunks of the vector', async () => {
     const batch = await batchOf(vector.size)
     expect(batch).toMatchObject({ registry, issuerId, size: vector.size })
@@ -75,7 +75,7 @@ describe.each(vectors.batches)('golden: a batch of $size', (vector) => {
   })
 })
 
-test.each(vectors.large)('golden: a batch of $size ends at the end of a chunk', async (vector) => {
+test.each(vectors.large)('the golden batch of $size ends at the end of a chunk', async (vector) => {
   const batch = await batchOf(vector.size)
   expect(text(batch.manifestBlock)).toBe(vector.manifestBlock)
   expect(batch.manifest).toBe(vector.manifest)
@@ -90,7 +90,7 @@ test.each(vectors.large)('golden: a batch of $size ends at the end of a chunk', 
 })
 
 test.each([1, 2, 3, 7, 16, 33, 1_000])(
-  'behavior: agrees with @openzeppelin/merkle-tree on a batch of %i',
+  'agrees with @openzeppelin/merkle-tree on a batch of %i',
   async (size) => {
     const batch = await batchOf(size)
     const leaves = [...numbered(size)].map(({ documentHash, validUntil }) => [
@@ -107,13 +107,13 @@ test.each([1, 2, 3, 7, 16, 33, 1_000])(
   },
 )
 
-test('behavior: every proof has a length that the contract believes', async () => {
+test('every proof has a length that the contract accepts', async () => {
   for (let size = 1; size <= 130; size++)
     for (const { proof } of (await batchOf(size)).blocks())
       expect(isProofLength(proof.length / 32, size)).toBe(true)
 })
 
-test('behavior: proves no other leaf and no inner node', async () => {
+test('proves no other leaf and no inner node', async () => {
   const [block] = (await batchOf(9)).blocks()
   if (!block) throw new Error('no block')
   const proof = block.proof.slice()
@@ -128,7 +128,7 @@ test('behavior: proves no other leaf and no inner node', async () => {
     expect(provesRoot({ ...block, ...change })).toBe(false)
 })
 
-test('default: takes entries from a stream, in any order', async () => {
+test('reads entries from a stream, in any order', async () => {
   async function* backwards() {
     yield* [...numbered(9)].reverse()
   }
@@ -140,7 +140,7 @@ test.each<[string, BatchEntry[]]>([
   ['manifest_malformed', []],
   ['manifest_repeated', [...numbered(3), ...numbered(1)]],
   ['manifest_repeated', [...numbered(3)].flatMap((one) => [one, { ...one, validUntil: 86_400 }])],
-])('error: %s', async (code, entries) => {
+])('%s', async (code, entries) => {
   await expect(buildBatch({ registry, issuerId }, entries)).rejects.toMatchObject({
     name: 'FormatError',
     code,
@@ -152,11 +152,11 @@ test.each([
   { documentHash: new Uint8Array(32), validUntil: 2 ** 40 },
   { documentHash: new Uint8Array(32), validUntil: -1 },
   { documentHash: new Uint8Array(32), validUntil: 0.5 },
-])('error: rejects a malformed entry: %o', async (entry) => {
+])('rejects a malformed entry: %o', async (entry) => {
   await expect(buildBatch({ registry, issuerId }, [entry])).rejects.toBeInstanceOf(TypeError)
 })
 
-test('behavior: compares rows with the same beginning to the end', async () => {
+test('compares rows with the same prefix to the end', async () => {
   const keys = [3, 1, 2, 1].map((last) => Uint8Array.of(0, 0, 0, 0, last))
   const rows = createRows(5)
   for (const key of keys) rows.push(key)

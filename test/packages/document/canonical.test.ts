@@ -6,7 +6,7 @@ import { toCanonical } from '#document/canonical.ts'
 const textOf = (value: unknown) => new TextDecoder().decode(toCanonical(value))
 
 describe('toCanonical', () => {
-  test('behavior: writes any JSON value as the library of an author of RFC 8785 does', () => {
+  test('writes any JSON value as the library of an author of RFC 8785 does', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4, stringUnit: 'binary' }), (json) => {
         const value = JSON.parse(json)
@@ -16,17 +16,17 @@ describe('toCanonical', () => {
     )
   })
 
-  test('behavior: sorts names by UTF-16 code units, and numbers as text', () => {
+  test('sorts names by UTF-16 code units, and numbers as text', () => {
     const value = { '\ufb33': 1, '\u{1f600}': 2, 10: 3, 9: 4, '': -0, e: 1e21 }
     expect(textOf(value)).toBe('{"":0,"10":3,"9":4,"e":1e+21,"\u{1f600}":2,"\ufb33":1}')
   })
 
-  test('behavior: leaves out members that are undefined', () => {
+  test('leaves out members that are undefined', () => {
     expect(textOf({ a: undefined, b: [] })).toBe('{"b":[]}')
   })
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, '\ud800', undefined, 1n, { '\udc00': 1 }])(
-    'error: %s has no canonical form',
+    '%s has no canonical form',
     (value) => {
       expect(() => toCanonical(value)).toThrow(TypeError)
     },

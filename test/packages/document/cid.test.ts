@@ -8,7 +8,7 @@ import { cidOf, hashOfCid } from '#document/cid.ts'
 const PREFIX = [0x01, 0x55, 0x12, 0x20]
 const hashes = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-test('default: writes and reads what multiformats does', () => {
+test('writes and reads what multiformats does', () => {
   fc.assert(
     fc.property(hashes, (hash) => {
       const bytes = Uint8Array.of(...PREFIX, ...hash)
@@ -19,7 +19,7 @@ test('default: writes and reads what multiformats does', () => {
   )
 })
 
-test('error: reads no other text of a CID, and no CID of another length', () => {
+test('refuses other text for a CID, and a CID of another length', () => {
   const refused = expect.objectContaining({ code: 'cid_malformed' })
   const bytes = Uint8Array.of(...PREFIX, ...new Uint8Array(32).fill(7))
   for (const base of [base32, base36, base58btc]) {

@@ -25,7 +25,7 @@ function lengthsByZlib(bytes: Uint8Array) {
   return { deflated: engine.bytesWritten, inflated: buffer.length }
 }
 
-test('default: finds the lengths that zlib finds, whatever stands behind', () => {
+test('finds the lengths that zlib finds, whatever follows', () => {
   fc.assert(
     fc.property(deflated, fc.uint8Array({ maxLength: 20 }), (bytes, behind) => {
       const lengths = deflateLengths(Buffer.concat([bytes, behind]))
@@ -36,7 +36,7 @@ test('default: finds the lengths that zlib finds, whatever stands behind', () =>
   )
 })
 
-test('error: refuses a stream that is cut', () => {
+test('refuses a stream that is cut', () => {
   fc.assert(
     fc.property(deflated, fc.nat(), (bytes, at) => {
       expect(() => deflateLengths(bytes.subarray(0, at % bytes.length))).toThrow(RangeError)
@@ -45,7 +45,7 @@ test('error: refuses a stream that is cut', () => {
   )
 })
 
-test('error: agrees with zlib about any bytes that zlib accepts, and ends with all others', () => {
+test('agrees with zlib on all bytes that zlib accepts, and stops on others', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       let byZlib: ReturnType<typeof lengthsByZlib> | undefined

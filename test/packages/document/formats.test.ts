@@ -36,13 +36,13 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const hex = (digits: string) => fromHex(`0x${digits}`)
 const subkeys = deriveSubkeys(fromHex(golden.issuerSecret as Hex))
 
-test('default: derives the subkeys of an issuer secret', () => {
+test('derives the subkeys of an issuer secret', () => {
   expect(toHex(subkeys.document)).toBe(golden.subkeys.document)
   expect(toHex(subkeys.salt)).toBe(golden.subkeys.salt)
   expect(() => deriveSubkeys(new Uint8Array(31))).toThrow(TypeError)
 })
 
-describe.each(golden.documents)('golden: $name', (vector) => {
+describe.each(golden.documents)('the golden document: $name', (vector) => {
   const { tenant, idempotencyKey, itemIndex } = vector
   const document = decodeDocument(bytes(vector.canonical))
   const salt = () =>
@@ -137,7 +137,7 @@ const decoders: Record<string, (vector: (typeof mustFail.cases)[number]) => unkn
   },
 }
 
-describe('must fail', () => {
+describe('invalid vectors', () => {
   test.each(mustFail.cases)('$format: $name', async (vector) => {
     const decode = async () => decoders[vector.format]?.(vector)
     const error = await decode().catch((error: unknown) => error)
@@ -145,7 +145,7 @@ describe('must fail', () => {
     expect(error).toMatchObject({ code: vector.code })
   })
 
-  test('behavior: refuses every truncation of a sealed document', async () => {
+  test('refuses every truncation of a sealed document', async () => {
     const [vector] = golden.documents
     if (!vector) throw new Error('no vector')
     for (let end = 0; end < vector.sealed.length; end++)
@@ -154,7 +154,7 @@ describe('must fail', () => {
       ).rejects.toBeInstanceOf(FormatError)
   })
 
-  test('behavior: refuses a sealed document with any bit flipped', async () => {
+  test('refuses a sealed document with any bit flipped', async () => {
     const [vector] = golden.documents
     if (!vector) throw new Error('no vector')
     for (let at = 0; at < vector.sealed.length; at++) {
@@ -164,7 +164,7 @@ describe('must fail', () => {
     }
   })
 
-  test('error: refuses a publicId with a character beyond Latin-1, which is not a digit', () => {
+  test('refuses a publicId with a character beyond Latin-1', () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     for (let at = 0; at < publicId.length; at++)
       expect(() => decodePublicId(`${publicId.slice(0, at)}Ā${publicId.slice(at + 1)}`)).toThrow(
@@ -172,7 +172,7 @@ describe('must fail', () => {
       )
   })
 
-  test('behavior: refuses a publicId with any character mistyped', () => {
+  test('refuses a publicId with any character mistyped', () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     for (let at = 0; at < publicId.length; at++)
       for (const typed of '2Az') {
@@ -197,25 +197,25 @@ describe('salt', () => {
     { idempotencyKey: 'bd' },
     { itemIndex: 1 },
     { document: bytes('{} ') },
-  ])('args: differs with %o', (change) => {
+  ])('differs with %o', (change) => {
     expect(idempotentSalt(subkeys, { ...request, ...change })).not.toEqual(base)
   })
 
-  test('behavior: a source never returns the same salt twice', () => {
+  test('a source never returns the same salt twice', () => {
     const next = createSaltSource()
     const salts = Array.from({ length: 200 }, next)
     expect(salts.every(({ length }) => length === 16)).toBe(true)
     expect(new Set(salts.map(toHex)).size).toBe(200)
   })
 
-  test('behavior: differs between issuers', () => {
+  test('differs between issuers', () => {
     const other = deriveSubkeys(new Uint8Array(32).fill(1))
     expect(idempotentSalt(other, request)).not.toEqual(base)
   })
 })
 
 describe('padding', () => {
-  test.each([255, 256, 257, 512])('args: pads to %i bytes', async (length) => {
+  test.each([255, 256, 257, 512])('pads to %i bytes', async (length) => {
     const keys = deriveSealingKeys(subkeys, new Uint8Array(16))
     const plaintext = toCanonical('x'.repeat(length - 2))
     const sealed = await sealPlaintext(plaintext, 'A'.repeat(43), keys)
@@ -232,7 +232,7 @@ describe('validUntil', () => {
     ['1970-01-02', 2 * 86_400],
     ['2024-02-28', 1_709_164_800],
     ['9999-12-30', 253_402_214_400],
-  ])('args: accepts %s', (expiresAt, expected) => {
+  ])('accepts %s', (expiresAt, expected) => {
     expect(validUntilOf(expiresAt ? { expiresAt } : {})).toBe(expected)
   })
 })
@@ -255,14 +255,14 @@ describe('document as sent', () => {
     ['metadata key _sd_alg', { metadata: { _sd_alg: 'x' } }],
     ['metadata keys of Object.prototype', { metadata: { constructor: 'x' } }],
     ['32 KiB of metadata', { metadata: { k: 'x'.repeat(32 * 1024 - 1) } }],
-  ])('args: accepts %s', (_, change) => {
+  ])('accepts %s', (_, change) => {
     expect(parseDocumentFields({ ...good, ...change })).toEqual({
       ...good,
       ...change,
     })
   })
 
-  test('default: metadata without an entry is left out', () => {
+  test('omits metadata without an entry', () => {
     expect(parseDocumentFields({ ...good, metadata: {} })).toEqual(good)
   })
 
@@ -358,7 +358,7 @@ describe('document as sent', () => {
       ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt', 'metadata', 'x'],
     ],
     ['an array', [], ['']],
-  ])('error: %s', (_, value, fields) => {
+  ])('%s', (_, value, fields) => {
     const parse = () => parseDocumentFields(value)
     expect(parse).toThrow(FormatError)
     try {
@@ -369,7 +369,7 @@ describe('document as sent', () => {
     }
   })
 
-  test('behavior: names no more bad entries than a document may have entries', () => {
+  test('names at most as many bad entries as a document may have', () => {
     const metadata = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, i]))
     try {
       parseDocumentFields({ ...good, metadata })

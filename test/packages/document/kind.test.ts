@@ -40,7 +40,7 @@ const withClaim = (claim: object) => ({ ...DIPLOMA, claims: [claim] })
 const named = (name: unknown) => ({ ...DIPLOMA, display: [{ locale: 'en', name }] })
 
 describe('the file of a kind', () => {
-  test('default: is read back as it was written, and to the same bytes', () => {
+  test('reads the file that it wrote, and writes the same bytes', () => {
     const bytes = encodeKind(kindOf(DIPLOMA), 'https://example.org/types/1')
     const file = fromCanonical(bytes)
     expect(file).toMatchObject({ vct: 'https://example.org/types/1', display: DIPLOMA.display })
@@ -48,7 +48,7 @@ describe('the file of a kind', () => {
     expect(encodeKind(kindOf(file as object), 'https://example.org/types/1')).toEqual(bytes)
   })
 
-  test('default: says of every field what a wallet checks', () => {
+  test('says of every field what a wallet checks', () => {
     const { claims } = fromCanonical(encodeKind(kindOf(DIPLOMA), 'x')) as { claims: object[] }
     expect(claims.slice(0, 3)).toEqual([
       {
@@ -62,7 +62,7 @@ describe('the file of a kind', () => {
     ])
   })
 
-  test('args: takes the category from the file, or from its caller', () => {
+  test('accepts the category from the file, or from its caller', () => {
     expect(readKind(DIPLOMA)).toMatchObject({ kind: { category: 'diploma' } })
     const { document_registry: _, ...without } = DIPLOMA
     expect(readKind(without, 'permit')).toMatchObject({ kind: { category: 'permit' } })
@@ -124,7 +124,7 @@ describe('the file of a kind', () => {
     ],
     ['a field of the registry', withClaim({ path: ['issuerId'] }), ['claims.0.path']],
     ['a path of nothing', withClaim({ path: [] }), ['claims.0.path']],
-    ['a place in a list', withClaim({ path: ['metadata', 0] }), ['claims.0.path.1']],
+    ['a position in a list', withClaim({ path: ['metadata', 0] }), ['claims.0.path.1']],
     ['a deep path', withClaim({ path: ['metadata', 'a', 'b'] }), ['claims.0.path']],
     ['a key of digests', withClaim({ path: ['metadata', '_sd'] }), ['claims.0.path']],
     ['a prototype', withClaim({ path: ['metadata', '__proto__'] }), ['claims.0.path']],
@@ -180,11 +180,11 @@ describe('the file of a kind', () => {
       withClaim({ path: ['metadata', 'a'], sd: 'never' }),
       ['claims.0.sd'],
     ],
-  ])('error: refuses %s, and names the member', (_, value, fields) => {
+  ])('refuses %s, and names the member', (_, value, fields) => {
     expect(problemsIn(value)).toEqual(fields)
   })
 
-  test('error: names every bad member', () => {
+  test('names every bad member', () => {
     const bad = {
       ...named(''),
       claims: [{ path: ['x'] }, { path: ['metadata', 'y'], sd: 1 }],
@@ -193,7 +193,7 @@ describe('the file of a kind', () => {
     expect(problemsIn(bad)).toEqual(['display.0.name', 'claims.0.path', 'claims.1.sd', 'x'])
   })
 
-  test('behavior: keeps markup and names of prototypes as text', () => {
+  test('keeps markup and names of prototypes as text', () => {
     const text = '<img src=x onerror=alert(1)>'
     const kind = kindOf(
       parseStrictJson(
@@ -231,7 +231,7 @@ describe('a document of a kind', () => {
     return 'problems' in read ? read.problems.map(({ field }) => field) : []
   }
 
-  test('default: fits with the fields of its kind', () => {
+  test('fits with the fields of its kind', () => {
     expect(problemsOf({ degree: 'Master' })).toEqual([])
     const all = { degree: 'Bachelor', born: '1955-02-28', grade: '-1.75', 'a.b': 'any' }
     expect(problemsOf(all)).toEqual([])
@@ -248,11 +248,11 @@ describe('a document of a kind', () => {
     [{ degree: 'Master', grade: ' 1' }, ['metadata.grade']],
     [{ degree: 'Master', dgree: 'Master' }, ['metadata.dgree']],
     [{ born: 'x', x: '' }, ['metadata.degree', 'metadata.born', 'metadata.x']],
-  ])('error: names every field of %j that does not fit', (metadata, fields) => {
+  ])('names every field of %j that does not fit', (metadata, fields) => {
     expect(problemsOf(metadata)).toEqual(fields)
   })
 
-  test('error: names what every document needs as well', () => {
+  test('names what every document needs as well', () => {
     expect(problemsOf({}, { subjectId: 'x' })).toEqual(['subjectId', 'metadata.degree'])
     const { expiresAt: _, ...forever } = ADA
     expect(readNewDocument(forever, Date.now(), () => kind)).toMatchObject({
@@ -261,18 +261,18 @@ describe('a document of a kind', () => {
     })
   })
 
-  test('behavior: other categories are free', () => {
+  test('accepts other categories', () => {
     expect(problemsOf({ x: 'y' }, { category: 'permit' })).toEqual([])
   })
 
-  test('behavior: ignores values that are not text, because the format refuses them', () => {
+  test('ignores values that are not text, because the format refuses them', () => {
     for (const metadata of [null, [], 'x', { degree: 1 }])
       expect(() => kindProblems(kind, { metadata })).not.toThrow()
     expect(kindProblems(kind, { ...ADA, expiresAt: 1, metadata: { degree: 1 } })).toEqual([])
   })
 })
 
-test('behavior: words are those of the language, or of the nearest one there is', () => {
+test('returns the labels of the language, or of the closest one', () => {
   const display = ['pt-BR', 'de', 'en'].map((locale) => ({ locale }))
   for (const [language, locale] of [
     ['de', 'de'],

@@ -46,7 +46,7 @@ const refused = async (link: string) => {
 }
 
 describe('a link', () => {
-  test('default: returns the presentation, compressed by this or by another DEFLATE', async () => {
+  test('returns the presentation, compressed by this or another DEFLATE', async () => {
     const link = (await encodePresentationLink(PAGE, shown)) ?? ''
     expect(link).toMatch(/^https:\/\/example.org\/verify#presentation=[\w-]+$/)
     expect(isPresentationLink(link)).toBe(true)
@@ -55,24 +55,24 @@ describe('a link', () => {
     expect(await decodePresentationLink(other)).toEqual(shown)
   })
 
-  test('behavior: is not made of more than 64 KiB', async () => {
+  test('is limited to 64 KiB', async () => {
     const all = await present(held, undefined, false)
     expect(JSON.stringify(all).length).toBeGreaterThan(64 * 1024)
     expect(await encodePresentationLink(PAGE, all)).toBeUndefined()
   })
 
-  test('error: is not made of a presentation with its sealed document', async () => {
+  test('is refused for a presentation with its sealed document', async () => {
     const { sealed } = await present(held)
     await expect(encodePresentationLink(PAGE, { ...shown, sealed })).rejects.toThrow(TypeError)
   })
 
-  test('error: stops inflating after 64 KiB', async () => {
+  test('stops decompressing after 64 KiB', async () => {
     await refused(linkOf(`${JSON.stringify(shown)}${' '.repeat(64 * 1024)}`))
     // 40 MiB in 40 KiB.
     await refused(linkOf(new Uint8Array(40 * 1024 * 1024)))
   })
 
-  test('error: refuses anything but a presentation', async () => {
+  test('refuses anything but a presentation', async () => {
     const good = linkOf(JSON.stringify(shown))
     await refused(good.slice(0, -8))
     await refused(`${PAGE}#presentation=`)
@@ -84,7 +84,7 @@ describe('a link', () => {
     await refused(linkOf('{}'))
   })
 
-  describe('in the text of others', () => {
+  describe('in surrounding text', () => {
     const broken = (link: string, end: string) => link.replace(/.{76}/g, `$&${end}`)
     test.each<[string, (link: string) => string]>([
       ['as it is', (link) => link],
@@ -97,13 +97,13 @@ describe('a link', () => {
       ['with zero width spaces', (link) => broken(link, '\u200b')],
       ['quoted-printable', (link) => broken(link, '=\r\n').replace('n=', 'n=3D')],
       ['quoted-printable, on one line', (link) => broken(link, '=')],
-    ])('behavior: is read %s', async (_, change) => {
+    ])('is read %s', async (_, change) => {
       const text = change(linkOf(JSON.stringify(shown)))
       expect(hasPresentationLink(text)).toBe(true)
       expect(await readPresentationLink(text)).toEqual(shown)
     })
 
-    test('error: is refused if a part is missing, and if the text is something else', async () => {
+    test('is refused if a part is missing, and if the text is something else', async () => {
       const link = linkOf(JSON.stringify(shown))
       for (const text of [link.slice(0, -8), 'presentation', `${PAGE}#presentation=`])
         await expect(readPresentationLink(text)).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe('a link', () => {
     })
   })
 
-  describe('where the platform takes what is more or less than a stream', () => {
+  describe('on a platform whose inflate accepts other input', () => {
     // As Node 20 does with bytes behind it, and Deno with one that is cut.
     class Loose extends TransformStream<Uint8Array, Uint8Array> {
       constructor() {
@@ -125,7 +125,7 @@ describe('a link', () => {
     }
     afterEach(() => vi.unstubAllGlobals())
 
-    test.each([1, 2, 3, 4, 5, 6, 7, 8])('error: refuses it (%i)', async (shift) => {
+    test.each([1, 2, 3, 4, 5, 6, 7, 8])('refuses it (%i)', async (shift) => {
       vi.stubGlobal('DecompressionStream', Loose)
       const text = JSON.stringify(shown) + ' '.repeat(shift)
       const bytes = deflateRawSync(text)
@@ -138,7 +138,7 @@ describe('a link', () => {
     })
   })
 
-  test('behavior: refuses any change, or reads the same presentation, or no JSON', async () => {
+  test('refuses any change, or reads the same presentation, or no JSON', async () => {
     const deflated = deflateRawSync(JSON.stringify(shown))
     await fc.assert(
       fc.asyncProperty(mangled(deflated), async (bytes) => {

@@ -65,7 +65,7 @@ async function refusal(work: () => unknown): Promise<[string, string[]]> {
 }
 
 describe('createPresentation', () => {
-  test('default: shows only the chosen fields, for both kinds of publicId', async () => {
+  test('shows only the chosen fields, for both kinds of publicId', async () => {
     for (const held of [alone, inBatch]) {
       const shown = await present(held, {
         fields: ['subjectName', 'category'],
@@ -83,19 +83,19 @@ describe('createPresentation', () => {
     }
   })
 
-  test('behavior: can show everything, and nothing', async () => {
+  test('can show all fields, and none', async () => {
     const { registry: _, issuerId: __, ...fields } = document
     expect((await judge(await present(alone))).disclosed).toEqual(fields)
     const nothing = await judge(await present(alone, NOTHING))
     expect(nothing).toMatchObject({ valid: true, disclosed: {} })
   })
 
-  test('behavior: holds the sealed document and the proof only on request', async () => {
+  test('holds the sealed document and the proof only on request', async () => {
     const shown = await present(alone, NAME, false)
     expect(shown).toMatchObject({ batch: null, sealed: null, stateProof: null })
   })
 
-  test('error: names every chosen field that the document lacks', async () => {
+  test('names every chosen field that the document lacks', async () => {
     const choose = {
       fields: ['supersedes', 'metadata', 'category'],
       metadata: ['grade', 'marks'],
@@ -106,7 +106,7 @@ describe('createPresentation', () => {
     ])
   })
 
-  test('error: refuses sealed bytes, a batch block or an issuer of another document', async () => {
+  test('refuses sealed bytes, a batch block or an issuer of another document', async () => {
     const make = (source: Partial<Held>) => {
       const { publicId, sealed, batchBlock } = { ...alone, ...source }
       return createPresentation({
@@ -132,7 +132,7 @@ describe('createPresentation', () => {
 })
 
 describe('parsePresentation', () => {
-  test('default: reads what encodePresentation writes', async () => {
+  test('reads what encodePresentation writes', async () => {
     for (const held of [alone, inBatch]) {
       const shown = await present(held, NAME)
       const bytes = encodePresentation(shown)
@@ -183,7 +183,7 @@ describe('parsePresentation', () => {
     ['a malformed proof', ['stateProof'], (p) => ({ ...p, stateProof: 'x' })],
   ]
   const path = { root: `0x${'0'.repeat(64)}`, validUntil: 0, proof: '' }
-  test.each(bad)('error: refuses %s', async (_, fields, change) => {
+  test.each(bad)('refuses %s', async (_, fields, change) => {
     const changed = change(await present(alone, NAME))
     for (const input of [changed, JSON.stringify(changed)])
       expect(await refusal(() => parsePresentation(input))).toEqual([
@@ -192,7 +192,7 @@ describe('parsePresentation', () => {
       ])
   })
 
-  test('error: refuses what is not strict JSON, with the same code', async () => {
+  test('refuses what is not strict JSON, with the same code', async () => {
     const text = JSON.stringify(await present(alone, NAME))
     for (const input of [
       '',
@@ -207,7 +207,7 @@ describe('parsePresentation', () => {
       expect((await refusal(() => parsePresentation(input)))[0]).toBe('presentation_malformed')
   })
 
-  test('error: names a malformed header', async () => {
+  test('names a malformed header', async () => {
     const shown = await present(alone, NAME)
     const stateProof = { header: '0x00', accountProof: [], storageProof: [] }
     expect(await refusal(() => readPresentation({ ...shown, stateProof }))).toEqual([
@@ -218,7 +218,7 @@ describe('parsePresentation', () => {
 })
 
 describe('verifyPresentation', () => {
-  test('behavior: a revocation is final, whatever is shown', async () => {
+  test('a revocation is final, whatever is shown', async () => {
     const salt = new Uint8Array(16).fill(9)
     const held = await hold(document, { salt }, registry)
     registry.revoke(held.documentHash)
@@ -232,7 +232,7 @@ describe('verifyPresentation', () => {
     expect(forged).toMatchObject({ status: 'revoked', disclosed: null })
   })
 
-  test('behavior: says when it is dated only if that is shown', async () => {
+  test('says that it is dated only if the date is shown', async () => {
     const dated = await judge(await present(alone, { ...NOTHING, fields: ['issuedAt'] }))
     const names = ({ checks }: PresentationVerdict) => checks.map(({ check }) => check)
     expect(names(dated)).toContain('dating')
@@ -265,13 +265,13 @@ describe('verifyPresentation', () => {
       (p) => ({ ...p, disclosures: ['W10'] }),
     ],
   ]
-  test.each(bad)('error: rejects %s', async (_, code, change) => {
+  test.each(bad)('rejects %s', async (_, code, change) => {
     const verdict = await judge(await change(await present(alone, NAME)))
     expect(verdict).toMatchObject({ status: 'tampered', disclosed: null })
     expect(notPassed(verdict)).toEqual([`content fail ${code}`])
   })
 
-  test('error: is unverifiable without the sealed document, or with another one', async () => {
+  test('is unverifiable without the sealed document, or with another one', async () => {
     const shown = await present(alone, NAME)
     for (const [sealed, code] of [
       [null, 'missing'],
@@ -283,7 +283,7 @@ describe('verifyPresentation', () => {
     }
   })
 
-  test('error: finds no record of a batch document by another path', async () => {
+  test('finds no record of a batch document by another path', async () => {
     const shown = await present(inBatch, NAME)
     if (!shown.batch) throw new Error('not in a batch')
     for (const batch of [
@@ -298,7 +298,7 @@ describe('verifyPresentation', () => {
 })
 
 describe('verifyPresentationProof', () => {
-  test('error: proves nothing without a proof, or in another registry', async () => {
+  test('proves nothing without a proof, or in another registry', async () => {
     const shown = await present(alone, NAME)
     const options = { registry: REGISTRY, trustedBlocks: [] }
     const bare = await verifyPresentationProof(shown, options)
@@ -311,7 +311,7 @@ describe('verifyPresentationProof', () => {
   })
 })
 
-test('behavior: choicesOf names everything that a document has', () => {
+test('choicesOf returns everything that a document has', () => {
   expect(choicesOf(document)).toEqual({
     fields: ['category', 'expiresAt', 'issuedAt', 'subjectId', 'subjectName'],
     metadata: ['grade', 'thesis', 'subjectName'],

@@ -41,13 +41,13 @@ describe.each(golden.documents)('an implementation of RFC 9901 reads: $name', (v
   })
   const { registry, issuerId } = document
 
-  test('behavior: reads everything that is disclosed', async () => {
+  test('reads everything that is disclosed', async () => {
     const all = [...fields, ...metadata].map(({ text }) => text)
     const { payload } = await sdJwt.verify(credential(claims, all))
     expect(payload).toEqual({ metadata: {}, ...document })
   })
 
-  test('behavior: reads each field alone, and an empty choice', async () => {
+  test('reads each field alone, and an empty selection', async () => {
     for (const { text, name, value } of fields) {
       const { payload } = await sdJwt.verify(credential(claims, [text]))
       const shown = { registry, issuerId, metadata: {}, [name]: value }
@@ -62,7 +62,7 @@ describe.each(golden.documents)('an implementation of RFC 9901 reads: $name', (v
     expect(payload).toEqual({ registry, issuerId, metadata: {} })
   })
 
-  test('behavior: reads a presentation as we verify it', async () => {
+  test('reads a presentation with the same result', async () => {
     const memory = createMemoryRegistry(registry, issuerId)
     const documentHash = Buffer.from(vector.documentHash.slice(2), 'hex')
     memory.issue(documentHash, validUntilOf(document))

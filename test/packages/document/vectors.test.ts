@@ -12,7 +12,7 @@ const python = required(await pythonWith(join(VECTORS, 'requirements.txt')))
 const run = (...args: string[]) => promisify(execFile)(python ?? '', args)
 
 describe.skipIf(python === undefined)('the vectors', () => {
-  test('default: are what generate.py makes', async () => {
+  test('are what generate.py makes', async () => {
     const { dir, remove } = temporaryFolder()
     try {
       await run(join(VECTORS, 'generate.py'), dir)
@@ -27,7 +27,7 @@ describe.skipIf(python === undefined)('the vectors', () => {
     }
   })
 
-  test('behavior: the package sd-jwt reads their disclosures', async () => {
+  test('the package sd-jwt reads their disclosures', async () => {
     const { stdout } = await run(join(VECTORS, 'sd_jwt_reads.py'))
     expect(JSON.parse(stdout)).toEqual(
       golden.documents.map(({ document }) => {

@@ -17,7 +17,7 @@ const encoded = encodeURIComponent(good)
 const everySeventySix = (end: string) => good.replace(/.{76}/g, `$&${end}`)
 
 describe('addresses that lead to a document', () => {
-  test('default: reads both forms that it writes', () => {
+  test('reads both forms that it writes', () => {
     const page = 'https://a.example/verify?x=1'
     const link = formatVerifyLink(page, { publicId, registry })
     expect(readVerifyLink(link)).toEqual({ publicId, registry })
@@ -25,7 +25,7 @@ describe('addresses that lead to a document', () => {
     expect(readVerifyLink(qr)).toEqual({ publicId })
   })
 
-  test('behavior: the address for a wallet leads to the same document', () => {
+  test('the address for a wallet leads to the same document', () => {
     const page = 'https://a.example/verify'
     const link = formatWalletLink(formatVerifyLink(page, { publicId, registry }))
     expect(readVerifyLink(link)).toEqual({ publicId, registry, isForWallet: true })
@@ -41,7 +41,7 @@ describe('addresses that lead to a document', () => {
     `https://a.example/qr/${publicId}/more`,
     `https://a.example/verify?next=#/qr/${publicId}`,
     `Your code: ${publicId.slice(0, 40)} ${publicId.slice(40)}, good luck`,
-  ])('behavior: reads %s', (address) => {
+  ])('reads %s', (address) => {
     expect(readVerifyLink(address)).toEqual({ publicId })
   })
 
@@ -78,26 +78,26 @@ describe('addresses that lead to a document', () => {
     ['URL Defense 3', `https://urldefense.com/v3/__${good.replace('#', '*')}__;Iw!!AbC$`],
     ['a redirect', `https://www.google.com/url?q=${encoded}&sa=D`],
     ['an upper-case registry', good.replace('ab', 'AB')],
-  ])('behavior: reads a link with %s', (_, text) => {
+  ])('reads a link with %s', (_, text) => {
     expect(text).not.toBe(good)
     expect(readVerifyLinks(text)).toEqual([
       { publicId, registry: expect.stringMatching(new RegExp(registry, 'i')) },
     ])
   })
 
-  test('behavior: reads what a wallet is offered, encoded once more', () => {
+  test('reads an offer to a wallet, encoded once more', () => {
     for (const text of [encodeURIComponent(`${good}&for=wallet`), `${good}&amp;for=3Dwallet`])
       expect(readVerifyLink(text)?.isForWallet).toBe(true)
     expect(readVerifyLink(`${good} for wallets`)?.isForWallet).toBeUndefined()
   })
 
-  test('error: names no registry that is not one', () => {
+  test('ignores an invalid registry', () => {
     const cut = good.slice(0, -1)
     for (const text of [cut, good.replace('eip155', 'x'), good.replace(':1:', ':1.')])
       expect(readVerifyLinks(text)).toEqual([{ publicId }])
   })
 
-  test('behavior: finds each of several publicIds, and a mistyped one only beside no good one', () => {
+  test('finds each of several publicIds, and a mistyped one only without a valid one', () => {
     const text = `${good} and https://a.example/qr/${other}`
     expect(readVerifyLinks(text).map((link) => link.publicId)).toEqual([publicId, other])
     expect(readVerifyLink(text)).toBeUndefined()
@@ -113,11 +113,11 @@ describe('addresses that lead to a document', () => {
     'https://a.example/qr/',
     publicId.slice(0, -1),
     'x'.repeat(16_384) + publicId,
-  ])('error: finds no publicId in %j', (address) => {
+  ])('finds no publicId in %j', (address) => {
     expect(readVerifyLink(address)).toBeUndefined()
   })
 
-  test('behavior: reads any text without an exception', () => {
+  test('reads any text without an exception', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         readVerifyLink(text)

@@ -34,7 +34,7 @@ describe('a folder and its copies', () => {
   const transfer = async (url: string, from = devAccount()): Promise<string> =>
     call<string>(url, 'eth_sendRawTransaction', await from.transfer())
 
-  test('behavior: a copy of a live folder starts its own Anvil and does not disturb the original', async () => {
+  test('a copy of a live folder starts its own Anvil and does not disturb the original', async () => {
     const dir = tempDir()
     const live = await start(dir)
     const from = devAccount()
@@ -54,7 +54,7 @@ describe('a folder and its copies', () => {
     expect(live.lines).toEqual([])
   })
 
-  test('behavior: a copy made during writes has every answered transaction', async () => {
+  test('a copy made during writes has every answered transaction', async () => {
     const dir = tempDir()
     const live = await start(dir)
     const from = devAccount()
@@ -74,7 +74,7 @@ describe('a folder and its copies', () => {
       expect(await receipt(url, hash)).toEqual(await receipt(live.url, hash))
   })
 
-  test('behavior: a renamed folder has the same chain', async () => {
+  test('a renamed folder has the same chain', async () => {
     const dir = tempDir()
     const first = await startProcess(dir)
     const { transactionHash } = await send(first.url, await devAccount().transfer())
@@ -85,7 +85,7 @@ describe('a folder and its copies', () => {
     expect(await receipt(again.url, transactionHash)).not.toBeNull()
   })
 
-  test('behavior: files restored from a backup replace the chain', async () => {
+  test('files restored from a backup replace the chain', async () => {
     const dir = tempDir()
     const first = await startProcess(dir)
     const from = devAccount()

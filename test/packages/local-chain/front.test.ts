@@ -16,11 +16,11 @@ import {
 
 // On a busy machine the start of a process takes seconds, and some tests start twenty.
 vi.setConfig({ testTimeout: 120_000 })
-describe('the front', () => {
+describe("the chain's server", () => {
   const raw = (id: unknown, method: string, ...params: unknown[]) =>
     JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-  test('behavior: returns the answers and errors of Anvil', async () => {
+  test('returns the answers and errors of Anvil', async () => {
     const dir = tempDir()
     const { url } = await start(dir)
     const port = localAnvil(dir)?.port
@@ -73,14 +73,14 @@ describe('the front', () => {
     [raw(1, 'evm_increaseTime', [1]), -32602],
     [raw(1, 'evm_mine', 5), -32602],
     [raw(1, 'anvil_mine', 1_000, 2 ** 31), -32602],
-  ] as const)('error: refuses %j itself', async ([body, code]) => {
+  ] as const)('refuses %j itself', async ([body, code]) => {
     const response = await post((await start(tempDir())).url, body)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ error: { code } })
   })
 
   test.for(['application/x+json', 'text/plain', 'application/x-www-form-urlencoded'])(
-    'error: refuses a body of the type %s',
+    'refuses a body of the type %s',
     async (type) => {
       const { url } = await start(tempDir())
       const response = await fetch(url, {
@@ -93,7 +93,7 @@ describe('the front', () => {
     },
   )
 
-  test('args: accepts a Content-Type in upper case or with a charset', async () => {
+  test('accepts a Content-Type in upper case or with a charset', async () => {
     const { url } = await start(tempDir())
     const response = await fetch(url, {
       method: 'POST',
@@ -103,7 +103,7 @@ describe('the front', () => {
     expect(await response.json()).toMatchObject({ result: '0x7a69' })
   })
 
-  test('behavior: refuses a list in a batch, and answers the rest', async () => {
+  test('refuses a list in a batch, and answers the rest', async () => {
     const { url } = await start(tempDir())
     const batch = `[${raw(1, 'evm_mine')},[${raw(2, 'evm_mine')}],${raw(3, 'eth_blockNumber')}]`
     expect(await (await post(url, batch)).json()).toMatchObject([
@@ -113,7 +113,7 @@ describe('the front', () => {
     ])
   })
 
-  test('behavior: executes a batch with transactions in order', async () => {
+  test('executes a batch with transactions in order', async () => {
     const { url } = await start(tempDir())
     const from = devAccount()
     const batch = [
@@ -136,7 +136,7 @@ describe('the front', () => {
     })
   })
 
-  test('behavior: lets a dev account send, and sets balances', async () => {
+  test('lets a dev account send, and sets balances', async () => {
     const dir = tempDir()
     const first = await startProcess(dir)
     const [from] = await call<[string]>(first.url, 'eth_accounts')
@@ -170,7 +170,7 @@ describe('the front', () => {
     'eth_sendUnsignedTransaction',
     'odyssey_sendTransaction',
     'no_such_method',
-  ])('error: %s is refused, since it would not come back', async (method) => {
+  ])('refuses %s, because a restart would not restore it', async (method) => {
     const { url } = await start(tempDir())
     expect(await ask(url, method)).toMatchObject({
       id: 7,
@@ -178,13 +178,13 @@ describe('the front', () => {
     })
   })
 
-  test('error: refuses a request that is too large, and one that is not a POST', async () => {
+  test('refuses a request that is too large, and one that is not a POST', async () => {
     const { url } = await start(tempDir())
     expect((await post(url, raw(1, 'eth_chainId', '0'.repeat(3_000_000)))).status).toBe(413)
     expect((await fetch(url)).status).toBe(405)
   })
 
-  test('behavior: serves many clients at once', async () => {
+  test('serves many clients at once', async () => {
     const dir = tempDir()
     const { url } = await start(dir)
     const from = devAccount()

@@ -233,7 +233,7 @@ async function examplesOf(calls: readonly Call[]): Promise<[Call, string][]> {
   ]
 }
 
-test('behavior: whatever is sent, the state changes only if the journal has the change, and comes back after a kill', async () => {
+test('any request changes the state only through the journal, and survives a kill', async () => {
   const dir = tempDir()
   const chain = await startProcess(dir)
   // So that there is something to roll back and to drop.

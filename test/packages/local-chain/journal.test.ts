@@ -22,7 +22,7 @@ describe('transactions that come together', () => {
   const sendAll = (url: string, raws: readonly string[]) =>
     Promise.all(raws.map((raw) => ask<string>(url, 'eth_sendRawTransaction', raw)))
 
-  test('behavior: share a block, and are restored in it after a kill', async () => {
+  test('share a block, and are restored in it after a kill', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const [one, other] = [devAccount(), account()]
@@ -41,7 +41,7 @@ describe('transactions that come together', () => {
     expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
-  test('behavior: one refused transaction does not block the others', async () => {
+  test('one refused transaction does not block the others', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const from = devAccount()
@@ -67,7 +67,7 @@ describe('transactions that come together', () => {
     expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
-  test('behavior: transactions beyond the gas limit of a block go into the next', async () => {
+  test('transactions beyond the gas limit of a block go into the next', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const from = devAccount()
@@ -86,7 +86,7 @@ describe('transactions that come together', () => {
 })
 
 describe('a journal that has grown long', () => {
-  test('behavior: is shortened while in use, and restores the same blocks', async () => {
+  test('is shortened while in use, and restores the same blocks', async () => {
     const dir = tempDir()
     const from = devAccount()
     const chain = await startProcess(dir)
@@ -107,7 +107,7 @@ describe('a journal that has grown long', () => {
     })
   })
 
-  test('behavior: waiting transactions keep their order across a snapshot', async () => {
+  test('waiting transactions keep their order across a snapshot', async () => {
     const dir = tempDir()
     const accounts = Array.from({ length: 4 }, () => account())
     const first = await startProcess(dir)
@@ -146,7 +146,7 @@ describe('damaged files', () => {
   test.for([
     ['cut off', '{"method":"eth_sendRawTrans'],
     ['with a hole', '{"method":"eth_s\0\0\0\0"}\n'],
-  ])('behavior: a torn last line of the journal, %s, is dropped', async ([, line]) => {
+  ])('drops a torn last line of the journal, %s', async ([, line]) => {
     const dir = tempDir()
     const blocks = await killed(dir)
     damage(dir, (text) => text + line)
@@ -165,20 +165,17 @@ describe('damaged files', () => {
     ['with another last line', (text: string) => text.replace(/"0x02.(?=[^\n]*\n$)/, '"0x02e')],
     ['with a line less', (text: string) => text.replace(/\n.*\n/, '\n')],
     ['with a damaged mark', (text: string) => text.replace(/"flushed":"0/, '"flushed":" ')],
-  ] as const)(
-    'error: refuses a journal %s: all its changes were acknowledged',
-    async ([, change]) => {
-      const dir = tempDir()
-      await killed(dir)
-      damage(dir, change)
-      await expect(start(dir)).rejects.toMatchObject({
-        code: 'journal_corrupt',
-        message: expect.stringContaining('Acknowledged changes are missing or damaged'),
-      })
-    },
-  )
+  ] as const)('refuses a journal %s: all its changes were acknowledged', async ([, change]) => {
+    const dir = tempDir()
+    await killed(dir)
+    damage(dir, change)
+    await expect(start(dir)).rejects.toMatchObject({
+      code: 'journal_corrupt',
+      message: expect.stringContaining('Acknowledged changes are missing or damaged'),
+    })
+  })
 
-  test('behavior: keeps a last line that a kill left without its mark, and then guards it', async () => {
+  test('keeps a last line without its mark after a kill, and then protects it', async () => {
     const dir = tempDir()
     const blocks = await killed(dir)
     const unmarked = `"flushed":"0000000000-00000000"`
@@ -190,7 +187,7 @@ describe('damaged files', () => {
     await expect(start(dir)).rejects.toMatchObject({ code: 'journal_corrupt' })
   })
 
-  test('behavior: opens a journal of an earlier build, which has no mark', async () => {
+  test('opens a journal of an earlier build, which has no mark', async () => {
     const dir = tempDir()
     const blocks = await killed(dir)
     damage(dir, (text) => text.replace(/"flushed":"[^"]*",/, ''))
@@ -202,7 +199,7 @@ describe('damaged files', () => {
     expect(readFileSync(journalPath(dir), 'utf8')).toContain('"flushed":"0000000000-00000000"')
   })
 
-  test('error: refuses a journal with a corrupt line in the middle', async () => {
+  test('refuses a journal with a corrupt line in the middle', async () => {
     const dir = tempDir()
     await killed(dir)
     damage(dir, (text) => {
@@ -218,7 +215,7 @@ describe('damaged files', () => {
   test.for([
     ['empty', () => ''],
     ['cut in the snapshot', (text: string) => text.slice(0, 1_000)],
-  ] as const)('error: refuses a journal that is %s', async ([, change]) => {
+  ] as const)('refuses a journal that is %s', async ([, change]) => {
     const dir = tempDir()
     await killed(dir)
     damage(dir, change)
@@ -236,7 +233,7 @@ describe('damaged files', () => {
     ],
     ['another snapshot', 1, (text: string) => text.replace(/"head":"0x./, '"head":"0x-')],
     ['a damaged state', 1, (text: string) => text.replace(/("state":"[^"]{300})..../, '$1AAAA')],
-  ] as const)('error: refuses a journal with %s', async ([, line, change]) => {
+  ] as const)('refuses a journal with %s', async ([, line, change]) => {
     const dir = tempDir()
     await killed(dir)
     damage(dir, change)
@@ -250,7 +247,7 @@ describe('damaged files', () => {
   test.for([
     ['an older version', 'journal-3.jsonl', '{"journal":1}\n'],
     ['a newer version', 'chain.jsonl', '{"format":3}\n'],
-  ] as const)('error: refuses and keeps a folder of %s', async ([, name, text]) => {
+  ] as const)('refuses and keeps a folder of %s', async ([, name, text]) => {
     const dir = tempDir()
     mkdirSync(dir)
     writeFileSync(join(dir, name), text)

@@ -31,7 +31,7 @@ const ETHER = 10n ** 18n
 const ISSUED = id('DocumentIssued(bytes32,uint32,address,uint40)')
 
 describe('a clean stop and start', () => {
-  test('default: restores every block, receipt and log', async () => {
+  test('restores every block, receipt and log', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const from = devAccount()
@@ -60,7 +60,7 @@ describe('a clean stop and start', () => {
     ).toMatch(/^0x/)
   })
 
-  test('behavior: keeps the chain in one file, which only this user can read', async () => {
+  test('keeps the chain in one file, which only this user can read', async () => {
     const dir = tempDir()
     const from = devAccount()
     for (let round = 0; round < 3; round += 1) {
@@ -76,7 +76,7 @@ describe('a clean stop and start', () => {
       expect(`${file} ${(statSync(join(dir, file)).mode & 0o777).toString(8)}`).toBe(`${file} 600`)
   })
 
-  test('behavior: a stop without changes does not rewrite the file', async () => {
+  test('a stop without changes does not rewrite the file', async () => {
     const dir = tempDir()
     const first = await start(dir)
     await call(first.url, 'evm_mine')
@@ -86,7 +86,7 @@ describe('a clean stop and start', () => {
     expect(statSync(journalPath(dir)).ino).toBe(ino)
   })
 
-  test('behavior: stop waits for requests under way, and may be called twice', async () => {
+  test('stop waits for requests under way, and may be called twice', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
@@ -104,7 +104,7 @@ describe('a clean stop and start', () => {
     for (const hash of answered) expect(await receipt(again.url, hash)).not.toBeNull()
   })
 
-  test('behavior: keeps a transaction that waits for an earlier nonce', async () => {
+  test('keeps a transaction that waits for an earlier nonce', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const from = devAccount()
@@ -128,7 +128,7 @@ describe('a clean stop and start', () => {
 })
 
 describe('kill -9', () => {
-  test('behavior: loses nothing when process or Anvil is killed right after an answer, ten times in a row', async () => {
+  test('loses nothing when process or Anvil is killed right after an answer, ten times in a row', async () => {
     const dir = tempDir()
     const from = devAccount()
     const known = new Map<string, string>()
@@ -159,7 +159,7 @@ describe('kill -9', () => {
     ).toHaveLength(30)
   })
 
-  test('behavior: loses no answered request when the process is killed with others under way', async () => {
+  test('loses no answered request when the process is killed during others', async () => {
     const dir = tempDir()
     const from = devAccount()
     const known = new Map<string, string>()
@@ -186,7 +186,7 @@ describe('kill -9', () => {
     expect(await call(chain.url, 'eth_getTransactionCount', from.address, 'latest')).toBe('0x3c')
   })
 
-  test('behavior: Anvil ends with the process, even if Anvil hangs', async () => {
+  test('Anvil ends with the process, even if Anvil hangs', async () => {
     const dir = tempDir()
     for (const signal of ['SIGCONT', 'SIGSTOP']) {
       const chain = await startProcess(dir)
@@ -196,7 +196,7 @@ describe('kill -9', () => {
     }
   })
 
-  test('behavior: ends an Anvil whose head is not that of the journal', async () => {
+  test('ends an Anvil whose head is not that of the journal', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
@@ -212,7 +212,7 @@ describe('kill -9', () => {
     expect(chain.lines.join()).toContain('Anvil mined on')
   })
 
-  test('behavior: restarts Anvil when only Anvil is killed', async () => {
+  test('restarts Anvil when only Anvil is killed', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
@@ -240,7 +240,7 @@ describe('kill -9', () => {
 })
 
 describe('starting', () => {
-  test('error: refuses a port that another program uses', async () => {
+  test('refuses a port that another program uses', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -253,7 +253,7 @@ describe('starting', () => {
     await start(dir)
   })
 
-  test('error: refuses a data directory that is in use', async () => {
+  test('refuses a data directory that is in use', async () => {
     const dir = tempDir()
     const other = await startProcess(dir)
     await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
@@ -262,7 +262,7 @@ describe('starting', () => {
     await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
   })
 
-  test('args: accepts a data directory relative to the working directory', async () => {
+  test('accepts a data directory relative to the working directory', async () => {
     const dir = relative(process.cwd(), tempDir())
     const first = await start(dir)
     const hash = await call<string>(
@@ -274,7 +274,7 @@ describe('starting', () => {
     expect(await receipt((await start(dir)).url, hash)).not.toBeNull()
   })
 
-  test('args: fund gives 1,000,000 ETH once', async () => {
+  test('fund gives 1,000,000 ETH once', async () => {
     const dir = tempDir()
     const [one, two] = [account(), account()]
     const balance = async (url: string, { address }: { address: string }) =>
@@ -290,7 +290,7 @@ describe('starting', () => {
 })
 
 describe('time and finality', () => {
-  test('behavior: makes every block final at once, also after a restart', async () => {
+  test('makes every block final at once, also after a restart', async () => {
     const dir = tempDir()
     const first = await start(dir)
     await call(first.url, 'eth_sendRawTransaction', await devAccount().transfer())
@@ -303,7 +303,7 @@ describe('time and finality', () => {
     expect(await balance((await start(dir)).url, 'finalized')).toBe(before)
   })
 
-  test('behavior: dates blocks by the wall clock, and remembers requested shifts', async () => {
+  test('dates blocks by the wall clock, and remembers requested shifts', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const from = devAccount()
@@ -331,7 +331,7 @@ describe('time and finality', () => {
     await makeAhead(second.url, 1_200, () => transfer(second.url))
   })
 
-  test('behavior: says that blocks are ahead of a clock that went ahead and back, until it has caught up', async () => {
+  test('reports that blocks are ahead of a clock that went back, until it has caught up', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const now = Date.now()

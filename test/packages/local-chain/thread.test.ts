@@ -11,7 +11,7 @@ const start = (options: Partial<LocalChainOptions> = {}, dataDir = tempDir()) =>
 const ask = (method: string, params: unknown[] = []) =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 
-test('default: it answers from within and on its port, each request with its own answer', async () => {
+test('answers from within and on its port, each request with its own answer', async () => {
   const address = `0x${'12'.repeat(20)}`
   const { send, url } = await start({ fund: [address] })
   const [chain, balance] = await Promise.all([
@@ -28,7 +28,7 @@ test('default: it answers from within and on its port, each request with its own
   expect(await response.json()).toMatchObject({ result: '0x7a69' })
 })
 
-test('behavior: stopped, twice at once, it is gone, and what was on it is there at the next start', async () => {
+test('stops, also twice at once, and restores its state at the next start', async () => {
   const dataDir = tempDir()
   const address = `0x${'34'.repeat(20)}`
   const first = await start({ fund: [address] }, dataDir)
@@ -40,7 +40,7 @@ test('behavior: stopped, twice at once, it is gone, and what was on it is there 
   expect(BigInt(result)).toBe(10n ** 24n)
 })
 
-test('error: reports a port in use with its code', async () => {
+test('reports a port in use with its code', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))
@@ -52,7 +52,7 @@ test('error: reports a port in use with its code', async () => {
   })
 })
 
-test('error: a folder that another chain has', async () => {
+test('refuses a folder that another chain uses', async () => {
   const dataDir = tempDir()
   await start({}, dataDir)
   await expect(start({}, dataDir)).rejects.toMatchObject({

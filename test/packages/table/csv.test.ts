@@ -22,7 +22,7 @@ const DIALECTS: Dialect[] = [
   { delimiter: '\t', lineEnd: '\r\n', encoding: 'utf-16le', hasMark: true },
 ]
 
-test('behavior: reads the dialect that a table was written in, and its cells', () => {
+test('reads the dialect of a table, and its cells', () => {
   for (const dialect of DIALECTS) {
     const { columns, rows, dialect: read } = parseCsv(formatCsv(CELLS, dialect))
     expect(read).toEqual(dialect)
@@ -36,7 +36,7 @@ const written = (...texts: string[]) => {
   return tableText(['publicId'], rows).slice('publicId\n'.length)
 }
 
-test('behavior: an apostrophe goes in front of what a spreadsheet would run', () => {
+test('puts an apostrophe before what a spreadsheet would execute', () => {
   for (const formula of ['=1+1', '+1', '-1', '@A1', ' =1', '\t=1', '\tx', '\nx', "'=1"])
     expect(written(formula)).toMatch(/^"?'/)
   expect(written('\r=1')).toBe('\\u000d=1\n')
@@ -46,7 +46,7 @@ test('behavior: an apostrophe goes in front of what a spreadsheet would run', ()
   expect(written(...usual)).toBe(`${usual.join('\n')}\n`)
 })
 
-test('behavior: no piece of a line begins a formula, and none has control characters', () => {
+test('no part of a line begins a formula or has control characters', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       expect(written(text)).not.toMatch(/(?![\t\n])\p{Cc}/u)
@@ -55,7 +55,7 @@ test('behavior: no piece of a line begins a formula, and none has control charac
   )
 })
 
-test('behavior: gives back what it wrote, names of columns too', () => {
+test('reads what it wrote, including column names', () => {
   const table = fc
     .uniqueArray(
       hostile.filter((name) => name !== ''),
@@ -73,7 +73,7 @@ test('behavior: gives back what it wrote, names of columns too', () => {
   )
 })
 
-test('behavior: leaves out columns at the end that are empty in all rows', () => {
+test('omits columns at the end that are empty in all rows', () => {
   const read = (text: string) => parseCsv(Buffer.from(text))
   const expected = { columns: ['a', 'b'], rows: [{ line: 2, cells: { a: '1', b: '' } }] }
   expect(read('a;b;;\n1;;;\n')).toMatchObject(expected)
@@ -83,7 +83,7 @@ test('behavior: leaves out columns at the end that are empty in all rows', () =>
     expect(() => read(text)).toThrow(/line 2 has \d cells, but there are 2 columns/)
 })
 
-test('behavior: columns without a name have letters, and the second of a name a number', () => {
+test('columns without a name get letters, and a repeated name gets a number', () => {
   expect(linesOf('a;;;b;b\n1;;2;3;4\n')).toEqual([
     ['a', 'C', 'b', 'b (2)'],
     [2, '1', '2', '3', '4'],
@@ -96,7 +96,7 @@ test('behavior: columns without a name have letters, and the second of a name a 
 /** Windows-1250 and 1252 have these letters at the same bytes, but for the last one. */
 const WINDOWS = Buffer.from([...Buffer.from('a;b\n'), 0x80, 0x8a, 0x84, 0xfc, 0x3b, 0xe8, 0x0a])
 
-test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of them', () => {
+test('reads Windows encodings by name, but UTF-8 with a mark always as such', () => {
   const cells = (encoding: 'windows-1252' | 'windows-1250') =>
     parseCsv(WINDOWS, { encoding }).rows[0]
   expect(cells('windows-1252')).toMatchObject({ cells: { a: '€Š„ü', b: 'è' } })
@@ -111,14 +111,14 @@ test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of t
   })
 })
 
-test('error: names the option for text that is not UTF-8, and refuses it for text that is', async () => {
+test('names the option for text that is not UTF-8, and refuses it for UTF-8', async () => {
   await expect(readTable(WINDOWS)).rejects.toThrow(/--encoding windows-1252, windows-1250, /)
   const utf8 = readTable(Buffer.from('a\nZoë\n'), { encoding: 'windows-1252' })
   await expect(utf8).rejects.toThrow(/leave out --encoding/)
   expect(parseCsv(Buffer.from('a\nZoe\n'), { encoding: 'windows-1252' }).rows).toHaveLength(1)
 })
 
-test('behavior: keeps the cells of a table that docreg did not write', () => {
+test('keeps the cells of a table from another program', () => {
   const own = "subjectName,subjectId\n'=1,\\u001b\n"
   const cells = { subjectName: "'=1", subjectId: '\\u001b' }
   expect(parseCsv(Buffer.from(own)).rows).toEqual([{ line: 2, cells }])
@@ -130,7 +130,7 @@ test.each([
   ['c05-inner-quotes.tsv', ['Ana "Annie" Test', 'Ben Test']],
   ['c09-utf16le-nobom.csv', ['Ána Test']],
   ['c31-ctrlz.csv', ['Ana Test']],
-])('behavior: reads %s', (name, names) => {
+])('reads %s', (name, names) => {
   const { rows } = parseCsv(readFileSync(join(import.meta.dirname, 'field', name)))
   expect(rows.map(({ cells }) => cells.subjectName)).toEqual(names)
   expect(rows[0]?.cells).toMatchObject({ subjectId: '1001', issuedAt: '2026-01-31' })
@@ -148,11 +148,11 @@ test.each([
   ['euc-kr', 'b1e8', '김'],
   ['macintosh', '8e', 'é'],
   ['koi8-r', 'e1cecec1', 'Анна'],
-] as const)('args: reads %s by name', (encoding, hex, name) => {
+] as const)('reads %s by name', (encoding, hex, name) => {
   expect(decodeText(Buffer.from(hex, 'hex'), encoding)).toBe(name)
 })
 
-test('error: says that a text is not in the encoding that was named', () => {
+test('reports that text is not in the named encoding', () => {
   expect(() => decodeText(Uint8Array.of(0x81, 0x0a), 'shift_jis')).toThrow(/is not in .* shift_jis/)
 })
 
@@ -258,11 +258,11 @@ test.each([
       [2, '1', '2'],
     ],
   ],
-])('behavior: reads a table with %s', (_, text, lines) => {
+])('reads a table with %s', (_, text, lines) => {
   expect(linesOf(text)).toEqual(lines)
 })
 
-test('behavior: takes off what nobody sees, and keeps joiners that change letters', () => {
+test('removes invisible characters, and keeps joiners that change letters', () => {
   const at = (name: string) => readFileSync(join(import.meta.dirname, 'field', name))
   expect(parseCsv(at('c22-lre.csv')).rows[0]?.cells).toMatchObject({ subjectName: 'Ana Test' })
   const cells = [
@@ -278,7 +278,7 @@ test('behavior: takes off what nobody sees, and keeps joiners that change letter
   expect(row).toEqual([2, 'محمد', 'نیک\u200cپی', 'क्\u200dष', 'Ana', 'Ana', '👩\u200d🔬'])
 })
 
-test('error: marks the errors of formulas that were saved as CSV', () => {
+test('marks the errors of formulas that were saved as CSV', () => {
   const { rows } = parseCsv(Buffer.from('a,b,c\n#N/A,#1,x\nErr:502,#DIV/0!,1\n'))
   const problem = 'no_result'
   expect(rows.map(({ notes }) => notes)).toEqual([
@@ -287,7 +287,7 @@ test('error: marks the errors of formulas that were saved as CSV', () => {
   ])
 })
 
-test('args: reads the header from the line that a person names', () => {
+test('reads the header from a given line', () => {
   const text = Buffer.from('by faculty, draft\nlaw,arts\nname,id\nAda,1\n')
   expect(parseCsv(text).columns).toEqual(['by faculty', 'draft'])
   const { columns, rows, choices } = parseCsv(text, { header: 3 })
@@ -305,7 +305,7 @@ test('args: reads the header from the line that a person names', () => {
     expect(() => parseCsv(text, { header })).toThrow(`line ${header} must name the columns`)
 })
 
-test('error: gives the choices that there are with what is wrong with a table', () => {
+test('returns the choices with a problem of a table', () => {
   const thrown = (text: string) => {
     try {
       parseCsv(Buffer.from(text))
@@ -321,7 +321,7 @@ test('error: gives the choices that there are with what is wrong with a table', 
   ])
 })
 
-test('behavior: a copied cell is quoted only for a tab, a line break or a quotation mark', () => {
+test('quotes a copied cell only for a tab, a line break or a quotation mark', () => {
   const cells = ['"Annie" Test', '3.5"', '"open', '"x\ny"', '"q ""z"""', '"Annie"', 'a ""b"" c']
   const rows = linesOf(`n\tm\n${cells.map((cell) => `${cell}\t1\n`).join('')}`).slice(1)
   expect(rows.map(([, cell]) => cell)).toEqual([
@@ -335,7 +335,7 @@ test('behavior: a copied cell is quoted only for a tab, a line break or a quotat
   ])
 })
 
-test('behavior: reads UTF-16 of both orders, with a mark and without', () => {
+test('reads UTF-16 of both orders, with a mark and without', () => {
   const little = Buffer.from('name;x\n王小明;1\n', 'utf16le')
   const big = Buffer.from(little).swap16()
   for (const bytes of [
@@ -350,7 +350,7 @@ test('behavior: reads UTF-16 of both orders, with a mark and without', () => {
     ])
 })
 
-test('error: names a file that is no table whatever it is called, and no code of a parser', () => {
+test('names the format of a file that is no table, and no code of a parser', () => {
   expect(() => linesOf(Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0))).toThrow(/before 2007 \(\.xls\)/)
   const page = '\n<html><table><tr>'
   for (const text of [page, `\ufeff${page}`, '<?xml version="1.0"?>', '<!-- x -->', '<TABLE >'])

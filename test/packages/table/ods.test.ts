@@ -22,7 +22,7 @@ const shown = (one: string) => {
   return [rows[0]?.cells.a, rows[0]?.notes?.a]
 }
 
-test('default: reads what odfpy writes', () => {
+test('reads what odfpy writes', () => {
   const bytes = readFileSync(join(import.meta.dirname, 'workbooks', 'odfpy.ods'))
   const { columns, rows, choices } = parseWorkbook(bytes)
   expect(columns).toEqual(['Full name', 'Student no', 'Degree', 'Date of issue', 'Grade'])
@@ -109,11 +109,11 @@ test.each([
     'A  da\nKing',
     undefined,
   ],
-])('behavior: reads %s', (_, one, text, note) => {
+])('reads %s', (_, one, text, note) => {
   expect(shown(one)).toEqual([text, note])
 })
 
-test('behavior: repeats cells, fills merged ones, and leaves out hidden sheets and empty ends', () => {
+test('repeats cells, fills merged ones, and leaves out hidden sheets and empty ends', () => {
   const hidden =
     '<style:style style:name="ta2"><style:table-properties table:display="false"/></style:style>'
   const rows = [
@@ -157,17 +157,17 @@ test.each([
     'too_many_merged',
   ],
   ['strange counts', rowOf(cell('x', 'table:number-columns-repeated="-1"')), 'no_workbook'],
-])('error: refuses too many %s', (_, rows, problem) => {
+])('refuses too many %s', (_, rows, problem) => {
   expect(() => parseWorkbook(bookOf(tableOf(rows)))).toThrow(expect.objectContaining({ problem }))
 })
 
-test('error: refuses many cells in several sheets soon', () => {
+test('refuses many cells in several sheets quickly', () => {
   const many = `<table:table-row table:number-rows-repeated="9000">${cell('x', 'table:number-columns-repeated="40"')}</table:table-row>`
   const begun = Date.now()
   expect(() => parseWorkbook(bookOf(tableOf(many).repeat(9)))).toThrow(/too large/)
   expect(Date.now() - begun).toBeLessThan(20_000)
 })
 
-test('error: a text document is no workbook', () => {
+test('a text document is no workbook', () => {
   expect(() => parseWorkbook(bookOf('<text:p>Hello</text:p>'))).toThrow(/not a workbook/)
 })

@@ -15,11 +15,11 @@ test.each([
   ['31-Jan-2026', '2026-01-31'],
   ['31 January 2026', '2026-01-31'],
   ['31.6.2026', '2026-06-31'],
-])('behavior: %s is a day with one reading', (text, day) => {
+])('%s is a day with one reading', (text, day) => {
   expect(dayIn(text, undefined)).toBe(day)
 })
 
-test('behavior: 1.2.2026 is a day once its order is known', () => {
+test('1.2.2026 is a day once the order is known', () => {
   expect(dayIn('1.2.2026', undefined)).toBe(undefined)
   expect(dayIn('1.2.2026', 'dmy')).toBe('2026-02-01')
   expect(dayIn('1.2.2026', 'mdy')).toBe('2026-01-02')
@@ -28,7 +28,7 @@ test('behavior: 1.2.2026 is a day once its order is known', () => {
 })
 
 test.each(['2026-01-31 10:30', '31.1.26', '31-Foo-2026', '2026', '', 'x 2026-01-31', '1-2026-3'])(
-  'error: %s is no day',
+  '%s is no day',
   (text) => {
     expect(dayIn(text, undefined)).toBe(undefined)
   },
@@ -42,13 +42,13 @@ test.each([
   ['7', '7.4', '7.4'],
   ['7.00', '7', '7'],
   ['1.23E+05', '123456', '123456'],
-])('behavior: an identifier shown as %s, of the number %s, is %s', (text, value, identifier) => {
+])('an identifier shown as %s, of the number %s, is %s', (text, value, identifier) => {
   const row = { line: 2, cells: { id: text }, notes: { id: { value } } }
   const fields = new Map([['id', 'subjectId']])
   expect(withValues(row, fields, () => false)).toEqual({ id: identifier })
 })
 
-test('behavior: one name in two forms of Unicode is a duplicate, and stays as it is', () => {
+test('one name in two forms of Unicode is a duplicate, and is not changed', () => {
   const sent = ['Zoë', 'Zoe\u0308', 'Zoe'].map((subjectName, i) => ({
     line: i + 2,
     cells: {},

@@ -22,7 +22,7 @@ test.each([
   ['山田太郎', '山田 太郎'],
   ['김 철수', '김철수'],
   ['\u202aAna\u202c Test', 'ana'],
-])('behavior: finds %s by %s', (name, text) => {
+])('finds %s by %s', (name, text) => {
   expect(isFound(name, text)).toBe(true)
 })
 
@@ -32,6 +32,6 @@ test.each([
   ['Muller', 'mueller'],
   ['山本太郎', '山田 太郎'],
   ['Ada', 'ada lovelace'],
-])('behavior: does not find %s by %s', (name, text) => {
+])('does not find %s by %s', (name, text) => {
   expect(isFound(name, text)).toBe(false)
 })

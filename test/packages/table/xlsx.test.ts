@@ -49,7 +49,7 @@ const bookOf = (sheet: string, parts: Record<string, string> = {}) =>
 const cell = (ref: string, text: string) =>
   `<c r="${ref}" t="inlineStr"><is><t>${text}</t></is></c>`
 
-test('default: reads what openpyxl writes', () => {
+test('reads what openpyxl writes', () => {
   const { columns, rows } = parseWorkbook(read('openpyxl.xlsx'))
   expect(columns).toEqual(['Full name', 'Student no', 'Degree', 'Date of issue', 'Grade'])
   expect(rows.map(({ line, cells }) => [line, ...Object.values(cells)])).toEqual([
@@ -59,7 +59,7 @@ test('default: reads what openpyxl writes', () => {
   ])
 })
 
-test('default: reads what XlsxWriter writes', () => {
+test('reads what XlsxWriter writes', () => {
   const { rows } = parseWorkbook(read('xlsxwriter.xlsx'))
   expect(rows.map(({ cells }) => Object.values(cells))).toEqual([
     ['=Bob', '1234567890123', 'diploma', '2026-12-31', '3'],
@@ -68,7 +68,7 @@ test('default: reads what XlsxWriter writes', () => {
   ])
 })
 
-test('behavior: counts days from 1904 where the workbook does', () => {
+test('counts days from 1904 where the workbook does', () => {
   const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
   const sheet = `<row r="1">${cell('A1', 'a')}</row><row r="2"><c r="A2" s="1"><v>0</v></c></row>`
   const workbook =
@@ -93,7 +93,7 @@ test.each([
   ['x16-title-row-merged', GOOD],
   ['x33-shared-without-v', [...GOOD.slice(0, 4), '']],
   ['x36-sharedstrings-other-name', [...GOOD.slice(0, 4), 'Honours']],
-])('behavior: reads the cells of %s', (name, cells) => {
+])('reads the cells of %s', (name, cells) => {
   const { columns, rows } = parseWorkbook(read(join('..', 'field', `${name}.xlsx`)))
   expect(columns).toEqual(HEADER)
   expect(rows.map((row) => Object.values(row.cells))).toEqual([cells])
@@ -104,7 +104,7 @@ test.each([
   ['x29-shared-formula-err-unused', { check: { problem: 'no_result' } }],
   ['x34-shared-index-minus1', { 'metadata.grade': { problem: 'no_result' } }],
   ['x35-shared-index-beyond', { 'metadata.grade': { problem: 'no_result' } }],
-])('error: marks a cell of %s, and reads the others', (name, notes) => {
+])('marks a cell of %s, and reads the others', (name, notes) => {
   const { rows } = parseWorkbook(read(join('..', 'field', `${name}.xlsx`)))
   expect(rows[0]?.notes).toEqual(notes)
   expect(rows[0]?.cells).toMatchObject({ subjectName: 'Ana Test', category: 'diploma' })
@@ -117,7 +117,7 @@ const columnOf = (cells: string[], parts: Record<string, string> = {}, language 
   return read.rows.map(({ cells, notes }) => [cells.a, ...Object.values(notes?.a ?? {})])
 }
 
-test('behavior: reads the whole text of a cell, and nothing else', () => {
+test('reads the whole text of a cell, and nothing else', () => {
   const shared = `<s:sst xmlns:s="x"><s:si><s:r><s:t>Ho</s:t></s:r><s:r><s:t>no<!-- x -->urs</s:t></s:r></s:si>
     <s:si><s:t>東京</s:t><s:rPh sb="0"><s:t>トウキョウ</s:t></s:rPh><s:phoneticPr/></s:si>
     <s:si><s:t><![CDATA[R&D <1>]]> &amp; &#x20BB7;_x0041__x005F_x0041_</s:t></s:si><s:si/></s:sst>`
@@ -151,7 +151,7 @@ test.each([
     { 'xl/styles.xml': 'XL/Styles.XML', 'xl/sharedStrings.xml': 'xl/SharedStrings.xml' },
   ],
   ['a sheet elsewhere', { 'xl/worksheets/sheet1.xml': 'sheets/one sheet.xml' }],
-])('behavior: finds the parts of a workbook with %s', (_, renamed: Record<string, string>) => {
+])('finds the parts of a workbook with %s', (_, renamed: Record<string, string>) => {
   const name = (path: string) => renamed[path] ?? path
   const main = name('xl/workbook.xml')
   const folder = main.replace(/[^/]*$/, '')
@@ -233,13 +233,13 @@ const stylesOf = (formats: readonly (string | number)[]) => {
     <cellXfs>${ids.map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs><dxfs><dxf><numFmt numFmtId="200" formatCode="0"/></dxf></dxfs></styleSheet>`
 }
 
-test('behavior: a number is as its user sees it', () => {
+test('returns a number as its user sees it', () => {
   const styles = stylesOf(NUMBERS.map(([, format]) => format))
   const cells = NUMBERS.map(([number], i) => `<c s="${i}"><v>${number}</v></c>`)
   expect(columnOf(cells, { styles })).toEqual(NUMBERS.map(([, , ...shown]) => shown))
 })
 
-test('behavior: a language says how decimals and months are written', () => {
+test('the language decides how decimals and months are written', () => {
   const styles = stylesOf(['#,##0.00', 'mmmm', 0, '[$-40C]mmmm', 14])
   const cells = [1234.5, 46023, 1.3, 46023, 46023].map((n, i) => `<c s="${i}"><v>${n}</v></c>`)
   expect(columnOf(cells, { styles }, 'de')).toEqual([
@@ -269,7 +269,7 @@ const ATTACKS: [name: string, problem: string, sheet: () => string][] = [
   ['rows far out', 'too_many_rows', () => `<row r="9999999">${cell('A9999999', 'a')}</row>`],
 ]
 
-test.each(ATTACKS)('error: refuses %s soon, and says why', (_, problem, sheet) => {
+test.each(ATTACKS)('refuses %s quickly, and says why', (_, problem, sheet) => {
   const bytes = bookOf(sheet())
   expect(bytes.length).toBeLessThan(300_000)
   const begun = performance.now()
@@ -277,7 +277,7 @@ test.each(ATTACKS)('error: refuses %s soon, and says why', (_, problem, sheet) =
   expect(performance.now() - begun).toBeLessThan(MAX_MS)
 })
 
-test('error: a workbook has at most 96 MiB in all parts that are read, and no part twice', () => {
+test('limits a workbook to 96 MiB in all parts, each read once', () => {
   const half = ' '.repeat(50 * MiB)
   const book = { styles: `<styleSheet>${half}</styleSheet>` }
   expect(problemOf(bookOf('', book))).toEqual(['no_columns', undefined])
@@ -297,7 +297,7 @@ test('error: a workbook has at most 96 MiB in all parts that are read, and no pa
   ])
 })
 
-test('args: reads the sheet that a person names, by itself the first that is not empty', () => {
+test('reads the given sheet, or the first that is not empty', () => {
   const book = sheetsOf({ empty: [], people: [['name'], ['Ada']], 'R&amp;D': [['id'], ['7']] })
   const { columns, choices } = parseWorkbook(book)
   expect(columns).toEqual(['name'])
@@ -328,13 +328,13 @@ test.each([
     2,
   ],
   ['nothing', [['name', 'id', 'grade']], 1],
-])('behavior: finds the header below %s', (_, above, header) => {
+])('finds the header below %s', (_, above, header) => {
   const { choices, columns, rows } = parseWorkbook(sheetsOf({ a: [...above, ['Ada', '1']] }))
   expect([choices?.header, columns]).toEqual([header, above.at(-1)])
   expect(rows.map(({ line }) => line)).toEqual([header + 1])
 })
 
-test('args: reads the header from the line that a person names', () => {
+test('reads the header from a given line', () => {
   const book = sheetsOf({
     a: [
       ['x', 'y'],
@@ -350,12 +350,12 @@ test('args: reads the header from the line that a person names', () => {
   expect(() => parseWorkbook(book, { header: 4 })).toThrow('line 4 must name the columns')
 })
 
-test('behavior: takes off what nobody sees', () => {
+test('removes invisible characters', () => {
   const { columns, rows } = parseWorkbook(sheetsOf({ a: [['\u200bname'], ['\u202aAna\u202c']] }))
   expect([columns, rows[0]?.cells]).toEqual([['name'], { name: 'Ana' }])
 })
 
-test('behavior: a saved table of results has its text back', () => {
+test('a saved table of results keeps its text', () => {
   const results = [
     ['publicId', 'subjectName'],
     ['x', "'=1+1"],
@@ -365,7 +365,7 @@ test('behavior: a saved table of results has its text back', () => {
   expect(rows.map(({ cells }) => cells.subjectName)).toEqual(['=1+1', 'A\u200dna'])
 })
 
-test('behavior: columns without a name have letters, and the second of a name a number', () => {
+test('columns without a name get letters, and a repeated name gets a number', () => {
   const { columns, rows } = parseWorkbook(
     sheetsOf({
       a: [
@@ -378,7 +378,7 @@ test('behavior: columns without a name have letters, and the second of a name a 
   expect(Object.values(rows[0]?.cells ?? {})).toEqual(['Ada', 'x', '1', '2', 'see me'])
 })
 
-test('behavior: a merged range shows its first cell', () => {
+test('a merged range shows its first cell', () => {
   const sheet = `<row>${cell('A1', 'a')}${cell('B1', 'b')}</row><row>${cell('A2', 'x')}${cell('B2', 'unseen')}</row><row>${cell('B3', 'y')}</row><mergeCells><mergeCell ref="A2:B2"/></mergeCells>`
   expect(parseWorkbook(bookOf(sheet)).rows.map(({ cells }) => cells)).toEqual([
     { a: 'x', b: 'x' },
@@ -386,13 +386,13 @@ test('behavior: a merged range shows its first cell', () => {
   ])
 })
 
-test('error: says what is wrong with the table', () => {
+test('says what is wrong with the table', () => {
   const two = `<row r="1">${cell('A1', 'publicId')}${cell('B1', 'publicId')}</row>`
   expect(problemOf(bookOf(two))).toEqual(['duplicate_column', undefined])
   expect(problemOf(bookOf(''))).toEqual(['no_columns', undefined])
 })
 
-test('error: refuses a file that is not a workbook, and one that would fill the memory', () => {
+test('refuses a file that is not a workbook, and one that would exhaust memory', () => {
   expect(isZip(read('openpyxl.xlsx'))).toBe(true)
   expect(problemOf(new Uint8Array([0x50, 0x4b, 3, 4, 0]))).toEqual(['no_workbook', undefined])
   expect(problemOf(zipSync({ 'a.txt': strToU8('a') }))).toEqual(['no_workbook', undefined])

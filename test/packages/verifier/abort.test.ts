@@ -28,7 +28,7 @@ describe('abort, time-outs and progress', () => {
     for (const proxy of honest) proxy.fault = () => ({ kind: 'delay', milliseconds: 60_000 })
   }
 
-  test('behavior: asks nobody if it was aborted before', async () => {
+  test('makes no request if it was aborted before', async () => {
     liar.asked.length = 0
     const reason = new Error('enough')
     const signal = AbortSignal.abort(reason)
@@ -40,7 +40,7 @@ describe('abort, time-outs and progress', () => {
     ['one node', () => reader(honest[0])],
     ['two of three', () => createQuorumReader(honest.map(reader), 2)],
     ['a proof', () => createProvingReader(provider(honest[0].url), registry)],
-  ])('behavior: aborted while %s does not answer', async (_, chain) => {
+  ])('aborted while %s does not answer', async (_, chain) => {
     slow()
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -49,7 +49,7 @@ describe('abort, time-outs and progress', () => {
     await expect(running).rejects.toBe(reason)
   })
 
-  test('behavior: can be aborted while a block does not come', async () => {
+  test('can be aborted while a block is awaited', async () => {
     const controller = new AbortController()
     const never: BlockSource = {
       get: () => {
@@ -65,13 +65,13 @@ describe('abort, time-outs and progress', () => {
     ).rejects.toThrow('enough')
   })
 
-  test('error: gives up on a node that takes too long', async () => {
+  test('gives up on a node that takes too long', async () => {
     slow()
     const impatient = createChainReader(createFetchProvider(honest[0].url, 50), registry)
     expect(await codeOf(kept, impatient)).toBe('rpc_unreachable')
   })
 
-  test('error: gives up on a node that never ends its answer', async () => {
+  test('gives up on a node that never ends its answer', async () => {
     let sent = 0
     const endless = await serveHttp((_, response) => {
       const chunk = Buffer.alloc(2 ** 20, ' ')
@@ -91,7 +91,7 @@ describe('abort, time-outs and progress', () => {
     expect(sent).toBeLessThan(2 ** 27)
   })
 
-  test('behavior: leaves a source that takes too long for the next', async () => {
+  test('switches to the next source when one takes too long', async () => {
     const silent = await serveHttp(() => {})
     const verdict = await judge(kept, reader(liar), {
       blocks: [createIpfsGatewaySource(silent.url, 50), source()],
@@ -100,7 +100,7 @@ describe('abort, time-outs and progress', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('behavior: reports each check once, those of the record first', async () => {
+  test('reports each check once, those of the record first', async () => {
     for (const publicId of [kept, revoked]) {
       const told: Check[] = []
       const { checks } = await judge(publicId, reader(liar), {

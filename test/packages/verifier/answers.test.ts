@@ -14,11 +14,11 @@ const vectors = { verifications, bundles, quorums } as unknown as AnswerVectors
 const outcomes: Outcome[] = []
 for await (const outcome of outcomesOf(vectors)) outcomes.push(outcome)
 
-test.each(outcomes)('default: $name', ({ got, expected }) => {
+test.each(outcomes)('$name', ({ got, expected }) => {
   expect(got).toEqual(expected)
 })
 
-test('default: the vectors cover answers, bundles, several nodes and every status', () => {
+test('the vectors cover answers, bundles, several nodes and every status', () => {
   expect(outcomes).toHaveLength(countOf(vectors))
   const statuses = verifications.cases.map(({ reading }) => reading.status)
   expect(new Set(statuses)).toEqual(new Set(REGISTRY_STATUSES.keys()))

@@ -33,10 +33,10 @@ import {
 
 useNodes()
 
-describe('as of a block', () => {
+describe('a verdict as of a block', () => {
   const past = (publicId: string, asOf = before) => judge(publicId, reader(honest[0]), { asOf })
 
-  test('default: judges by the state and the time of that block', async () => {
+  test('uses the state and the time of that block', async () => {
     for (const [publicId, now] of [
       [kept, 'valid'],
       [revoked, 'revoked'],
@@ -51,7 +51,7 @@ describe('as of a block', () => {
     }
   })
 
-  test('behavior: ignores the clock and the age of the block', async () => {
+  test('ignores the clock and the age of the block', async () => {
     const late = { now: 9_999_999_999, maxHeadAge: 1 }
     const verdict = await judge(kept, reader(honest[0]), {
       ...late,
@@ -60,7 +60,7 @@ describe('as of a block', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('behavior: agrees for two of three nodes, and with a proof', async () => {
+  test('agrees for two of three nodes, and with a proof', async () => {
     LIES[1]?.[1]()
     const options = { asOf: before }
     expect((await judge(revoked, twoOfThree(), options)).status).toBe('valid')
@@ -72,7 +72,7 @@ describe('as of a block', () => {
     })
   })
 
-  test('behavior: makes a bundle of that block, and one of now', async () => {
+  test('makes a bundle of that block, and one of the newest', async () => {
     for (const [publicId, now] of [
       [revoked, 'revoked'],
       [lapsed, 'expired'],
@@ -97,26 +97,26 @@ describe('as of a block', () => {
     }
   })
 
-  test('error: refuses anything but a block number', async () => {
+  test('refuses anything but a block number', async () => {
     for (const asOf of [-1, 0.5, Number.NaN, 2 ** 60])
       await expect(past(kept, asOf)).rejects.toThrow(TypeError)
   })
 
-  test('error: refuses a clock or an age that is not a number', async () => {
+  test('refuses a clock or an age that is not a number', async () => {
     for (const name of ['now', 'maxHeadAge'])
       await expect(judge(lapsed, reader(honest[0]), { [name]: Number.NaN })).rejects.toThrow(
         TypeError,
       )
   })
 
-  test('error: rejects an asOf that is later than the head', async () => {
+  test('rejects an asOf that is later than the head', async () => {
     const future = (await head()) + 1
     expect((await past(kept, future)).checks).toEqual([
       { check: 'chain', outcome: 'unknown', code: 'state_unavailable' },
     ])
   })
 
-  test('error: reports a block before the registry was deployed', async () => {
+  test('reports a block before the registry was deployed', async () => {
     expect((await past(kept, 1)).checks[0]?.code).toBe('no_registry')
   })
 
@@ -129,13 +129,13 @@ describe('as of a block', () => {
     [-32005, 'limit exceeded', 'rpc_error'],
     [-32601, 'method not found', 'rpc_error'],
     [3, 'execution reverted', 'rpc_error'],
-  ])('error: reports a node that answers %i, %s', async (code, message, told) => {
+  ])('reports a node that answers %i, %s', async (code, message, told) => {
     liar.fail = () => ({ code, message })
     expect(await codeOf(kept, reader(liar), { asOf: before })).toBe(told)
     expect(await codeOf(kept, reader(liar))).toBe('rpc_error')
   })
 
-  test('error: refuses a node that answers for the newest block instead', async () => {
+  test('refuses a node that answers for the newest block instead', async () => {
     const { url } = liar
     const deaf: Eip1193Provider = {
       request: ({ method, params = [] }) =>
@@ -152,7 +152,7 @@ describe('as of a block', () => {
     ).toBe('state_unavailable')
   })
 
-  test('error: refuses a node that proves an older block instead, before the revocation', async () => {
+  test('refuses a node that proves an older block instead, before the revocation', async () => {
     const asOf = await head()
     const other: Eip1193Provider = {
       request: ({ method, params = [] }) =>
@@ -175,7 +175,7 @@ describe('as of a block', () => {
     ).rejects.toMatchObject({ code: 'state_unavailable' })
   })
 
-  test('error: reports a real node that keeps ten states', async () => {
+  test('reports a real node that keeps ten states', async () => {
     const chain = await startLocalChain({
       dataDir: join(dir, 'pruning'),
       port: 0,

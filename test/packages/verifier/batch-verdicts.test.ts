@@ -145,7 +145,7 @@ describe('documents of a batch', () => {
     ['superseded', () => [open, documents[4]], 'superseded'],
     ['suspended with its batch', () => [held, inHeld[0]], 'suspended'],
     ['revoked in a suspended batch', () => [held, inHeld[1]], 'revoked'],
-  ])('default: is %s, alike from node, proof and bundle', async (_, which, status) => {
+  ])('are %s, alike from node, proof and bundle', async (_, which, status) => {
     const [batch, sealed] = which()
     const publicId = issuedId(batch, sealed)
     const verdict = await judge(publicId)
@@ -172,14 +172,14 @@ describe('documents of a batch', () => {
     expect([read.status, read.document]).toEqual([status, verdict.document])
   })
 
-  test('behavior: a single publicId of a batch document is not issued', async () => {
+  test('are not issued when the publicId is of a single document', async () => {
     const { documentHash: hash, documentKey } = documents[2] as Sealed
     const id = { kind: 'single', issuerId: 1, hash, documentKey } as const
     for (const chain of [one(), proving()])
       expect((await judge(encodePublicId(id), chain)).status).toBe('not_issued')
   })
 
-  test('behavior: is unverifiable or erased without its sealed document', async () => {
+  test('are unverifiable or erased without the sealed document', async () => {
     const { documentHash } = documents[0] as Sealed
     const without = (status: 'erased' | 'missing'): BlockSource => ({
       get: async (hash) => (toHex(hash) === toHex(documentHash) ? { status } : blocks.get(hash)),
@@ -202,7 +202,7 @@ describe('unusable batch blocks', () => {
     ['a root that was not issued', () => ({ root: `0x${'5a'.repeat(32)}` })],
     ['the proof of another document', () => ({ proof: blockOf(open, documents[1]).proof })],
     ['a proof that fits another size', () => ({ size: 2, proof: new Uint8Array(32) })],
-  ])('error: reports not_issued for %s', async (_, more) => {
+  ])('reports not_issued for %s', async (_, more) => {
     for (const chain of [one(), proving()])
       expect(ended(await judge(changed(more()), chain))).toEqual([
         'not_issued',
@@ -212,12 +212,12 @@ describe('unusable batch blocks', () => {
       ])
   })
 
-  test('behavior: does not compare size and manifest with the chain', async () => {
+  test('does not compare size and manifest with the chain', async () => {
     const more = { size: 7, manifest: `0x${'5a'.repeat(32)}` as const }
     expect((await judge(changed(more))).status).toBe('valid')
   })
 
-  test('error: reports one of another registry or issuer, and anything else, as tampered', async () => {
+  test('reports a block of another registry or issuer, and other bytes, as tampered', async () => {
     const foreign = formatRegistryId(31_337, `0x${'5a'.repeat(20)}`)
     const [sealed] = documents as [Sealed]
     const garbage = encodePublicId({
@@ -247,7 +247,7 @@ describe('unusable batch blocks', () => {
     }
   })
 
-  test('error: is unverifiable when it is missing, unreachable or wrong', async () => {
+  test('is unverifiable when it is missing, unreachable or wrong', async () => {
     const publicId = issuedId(open)
     const source = (get: BlockSource['get']) => [{ get }]
     for (const [from, code] of [
@@ -272,7 +272,7 @@ describe('unusable batch blocks', () => {
     }
   })
 
-  test('error: rejects a bundle without its batch block, or with another', async () => {
+  test('rejects a bundle without its batch block, or with another', async () => {
     const bundle = await createBundle(issuedId(open), {
       provider: provider(),
       registry,

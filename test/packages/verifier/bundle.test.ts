@@ -49,7 +49,7 @@ async function distrusted(): Promise<string> {
   })
 }
 
-describe('every verdict has a bundle that gives the same verdict without a network', () => {
+describe('every verdict has a bundle that gives the same verdict offline', () => {
   test.each<[string, () => Promise<string>]>([
     ['valid', async () => (await issue()).publicId],
     ['expired', async () => (await issue({ expiresAt: '2026-02-01' })).publicId],
@@ -71,7 +71,7 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
         })
       },
     ],
-  ])('behavior: %s', async (status, make) => {
+  ])('%s', async (status, make) => {
     const publicId = await make()
     const { status: http, headers, body } = await bundleOf(publicId)
     expect(http).toBe(200)
@@ -108,7 +108,7 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
     })
   })
 
-  test('behavior: holds the event, as the chain has it', async () => {
+  test('holds the event as the chain has it', async () => {
     const { publicId } = await issue()
     const { body } = await bundleOf(publicId)
     const { transactionHash, blockHash, logIndex } = (await stack.verify(publicId)).body.data
@@ -116,7 +116,7 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
     expect(body.unprovenEvent).toEqual({ transactionHash, blockHash, logIndex })
   })
 
-  test('behavior: takes at most 4 KB beside the document and the nodes of the proof', async () => {
+  test('takes at most 4 KB beside the document and the nodes of the proof', async () => {
     const metadata = { note: 'x'.repeat(20_000) }
     for (const fields of [{}, { metadata }]) {
       const { publicId } = await issue(fields)
@@ -131,7 +131,7 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
     }
   })
 
-  test('behavior: verifies without fetch, sockets and Node', async () => {
+  test('verifies without fetch, sockets and Node', async () => {
     const { outputFiles } = await build({
       stdin: {
         contents: `export { verifyBundle, readBundle } from '#verifier/index.ts'`,
@@ -222,12 +222,12 @@ describe('a change to a bundle changes its verdict', () => {
       ),
     })
 
-  test('default: an unchanged bundle is valid', async () => {
+  test('an unchanged bundle is valid', async () => {
     expect(await outcomeOf(bundle)).toBe('valid: unproven')
     expect(await outcomeOf(JSON.stringify(bundle))).toBe('valid: unproven')
   })
 
-  test('behavior: whole numbers are read by their value', async () => {
+  test('whole numbers are read by their value', async () => {
     const written = (version: string, logIndex: string) =>
       JSON.stringify({ ...bundle, unprovenEvent: { ...bundle.unprovenEvent, logIndex: 77 } })
         .replace('"v":1', `"v":${version}`)
@@ -366,11 +366,11 @@ describe('a change to a bundle changes its verdict', () => {
       () => withSlot(0, (slot) => ({ ...slot, proof: [] })),
       'unverifiable: proof_invalid',
     ],
-  ])('error: %s', async (_, change, outcome) => {
+  ])('%s', async (_, change, outcome) => {
     expect(await outcomeOf(change())).toBe(outcome)
   })
 
-  test('error: rejects a change to the key, value or any node of each slot', async () => {
+  test('rejects a change to the key, value or any node of each slot', async () => {
     for (const index of bundle.stateProof.storageProof.keys()) {
       const nodes = bundle.stateProof.storageProof[index]?.proof ?? []
       const changes: Bundle[] = [
@@ -389,7 +389,7 @@ describe('a change to a bundle changes its verdict', () => {
     }
   })
 
-  test('behavior: the event decides nothing, and is reported as unproven', async () => {
+  test('the event does not affect the verdict, and is reported as unproven', async () => {
     const forged = `0x${'66'.repeat(32)}` as const
     const unprovenEvent = {
       transactionHash: forged,
@@ -402,7 +402,7 @@ describe('a change to a bundle changes its verdict', () => {
     expect(await outcomeOf({ ...bundle, unprovenEvent: null })).toBe('valid: unproven')
   })
 
-  test('error: names every bad field and none of their values', async () => {
+  test('names every bad field, and none of their values', async () => {
     const bad = { ...bundle, v: 2, sealed: 5, stateProof: { header: 'x' } }
     const error = await verifyBundle(bad, trusting(bundle)).catch((e) => e)
     expect(error.code).toBe('bundle_malformed')
@@ -439,7 +439,7 @@ describe('a change to a bundle changes its verdict', () => {
     }
   })
 
-  test('args: accepts the block, the registry and the code that the reader trusts', async () => {
+  test('accepts the block, registry and code that the reader trusts', async () => {
     const { registry, trustedBlocks } = trusting(bundle)
     const codeOf = async (options: Parameters<typeof verifyBundle>[1]) =>
       (await verifyBundle(bundle, options)).checks[0]?.code
@@ -462,7 +462,7 @@ describe('a change to a bundle changes its verdict', () => {
     ).rejects.toThrow(TypeError)
   })
 
-  test('error: rejects a proof of an account at the address that is not a registry', async () => {
+  test('rejects a proof of an account at the address that is not a registry', async () => {
     for (const address of [new Wallet(stack.issuerKey).address, flip(`0x${'9'.repeat(40)}`)]) {
       const registry = formatRegistryId(31_337, address)
       const { accountProof } = (await stack.provider.request({

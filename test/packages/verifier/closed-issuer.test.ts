@@ -48,14 +48,14 @@ const blockAt = (time: number, more: object = {}) => ({
 const judge = (chain: ChainReader, of = found as NonNullable<typeof found>) =>
   verify(publicIdOf(of), { chain, blocks: [] })
 
-test('default: names the block and the time, of one request more', async () => {
+test('names the block, and the time with one more request', async () => {
   const { chain, asked } = readerOf(() => blockAt(blockTime - 5))
   const { blockchainProof } = await judge(chain)
   expect(blockchainProof?.issuer).toMatchObject({ closedBlock, closedAt: blockTime - 5 })
   expect(asked).toEqual([['eth_getBlockByNumber', [number, false]]])
 })
 
-test('default: asks nothing about an open issuer', async () => {
+test('requests nothing about an open issuer', async () => {
   const { chain, asked } = readerOf(() => blockAt(1), open)
   const { blockchainProof } = await judge(chain, open as never)
   expect(blockchainProof?.issuer).toMatchObject({ closedBlock: null, closedAt: null })
@@ -80,14 +80,14 @@ test.each<[string, () => unknown]>([
       throw new Error('down')
     },
   ],
-])('error: %s leaves the time unknown, and the verdict as it was', async (_, block) => {
+])('%s leaves the time unknown, and the verdict unchanged', async (_, block) => {
   const good = await judge(readerOf(() => blockAt(1)).chain)
   const { blockchainProof, ...verdict } = await judge(readerOf(block).chain)
   expect(blockchainProof?.issuer).toMatchObject({ closedBlock, closedAt: null })
   expect(verdict).toEqual({ ...verdict, status: good.status, checks: good.checks })
 })
 
-test('behavior: of several nodes, the time that enough of them give', async () => {
+test('returns the time that enough of several nodes give', async () => {
   const reader = (...times: number[]) =>
     createQuorumReader(
       times.map((time) => readerOf(() => blockAt(time)).chain),
@@ -101,7 +101,7 @@ test('behavior: of several nodes, the time that enough of them give', async () =
   expect(await closedAt(createQuorumReader([down, readerOf(() => blockAt(7)).chain], 2))).toBeNull()
 })
 
-test('behavior: a proof names the block, and no time', async () => {
+test('a proof gives the block, but not the time', async () => {
   const one = proofs.cases.find(({ name }) => name.includes('closed issuer'))
   if (!one) throw new Error('no proof of a closed issuer')
   const { blockHash } = one as { blockHash: Hex }

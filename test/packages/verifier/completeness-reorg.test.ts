@@ -73,7 +73,7 @@ const strange = Array.from({ length: 300 }, (_, i) => hashOf(10 + (i >> 8), i & 
 const given = { documentHashes: [...strange, ...documents], roots }
 
 test.each(['eth_getBlockByNumber', 'eth_getProof'])(
-  'behavior: a proof starts again after %s',
+  'a proof starts again after %s',
   async (method) => {
     const node = reorganising(method, 1)
     const made = await createCompletenessProof(node, registry, 1, given)
@@ -86,7 +86,7 @@ test.each(['eth_getBlockByNumber', 'eth_getProof'])(
   },
 )
 
-test('behavior: the views start again, and never mix two branches', async () => {
+test('reading the views starts again, and never mixes two branches', async () => {
   const node = reorganising('eth_call', 1)
   const read = await readCompleteness(node, registry, 1, given)
   expect(node.reorgs).toBe(1)
@@ -96,7 +96,7 @@ test('behavior: the views start again, and never mix two branches', async () => 
   expect(read).toMatchObject({ status: 'complete', asOf: { blockTime } })
 })
 
-test('error: gives up on a chain that keeps changing', async () => {
+test('gives up on a chain that keeps changing', async () => {
   for (const [judge, method, code] of [
     [createCompletenessProof, 'eth_getProof', 'proof_invalid'],
     [readCompleteness, 'eth_call', 'state_unavailable'],

@@ -54,7 +54,7 @@ const prove = (given: { documentHashes?: Hex[]; roots?: Hex[] }) =>
     ...given,
   })
 
-test('default: proves every document and batch, and that there are no others', () => {
+test('proves every document and batch, and that there are no others', () => {
   const listing = check(proof) as Listing
   expect(listing).toMatchObject({
     status: 'complete',
@@ -77,14 +77,14 @@ test('default: proves every document and batch, and that there are no others', (
   )
 })
 
-test('default: reads text and bytes, and holds every node once', () => {
+test('reads text and bytes, and contains every node once', () => {
   const text = JSON.stringify(proof)
   expect(check(text)).toEqual(check(proof))
   expect(check(new TextEncoder().encode(text))).toEqual(check(proof))
   expect(new Set(proof.nodes).size).toBe(proof.nodes.length)
 })
 
-test('default: the views of the contract agree', async () => {
+test('the views of the contract agree', async () => {
   const read = await readCompleteness(provider, registry, 1, {
     documentHashes: [...documents, ofAnother],
     roots,
@@ -97,7 +97,7 @@ test('default: the views of the contract agree', async () => {
   expect(read.documents.notIssued).toEqual([ofAnother])
 })
 
-test('default: an issuer that issued nothing has a complete empty list', async () => {
+test('an issuer without documents has a complete empty list', async () => {
   const empty = { documentHashes: [], roots: [] }
   const of3 = await createCompletenessProof(provider, registry, 3, empty)
   expect(check(of3)).toMatchObject({
@@ -106,7 +106,7 @@ test('default: an issuer that issued nothing has a complete empty list', async (
   })
 })
 
-test('behavior: checks a list longer than one request, most of it never issued', async () => {
+test('checks a list longer than one request, most of it never issued', async () => {
   const strange = Array.from({ length: 600 }, (_, i) => hashOf(10 + (i >> 8), i & 0xff))
   const given = { documentHashes: [...strange, ...documents], roots }
   const methods: string[] = []
@@ -126,7 +126,7 @@ test('behavior: checks a list longer than one request, most of it never issued',
   }
 })
 
-test('behavior: documents of a stolen key read distrusted, and still count', async () => {
+test('documents of a stolen key are distrusted, and still count', async () => {
   const { listed } = (check(proof) as Listing).documents
   const stolenIn = listed.at(-1)?.record.anchoredBlock ?? 0
   const snapshot = await list.anvil.request('evm_snapshot')
@@ -148,7 +148,7 @@ test('behavior: documents of a stolen key read distrusted, and still count', asy
   }
 })
 
-test('behavior: what an account that issued nothing released is read by its distrust', async () => {
+test('reads the distrust of an account that only released', async () => {
   const snapshot = await list.anvil.request('evm_snapshot')
   const statusesNow = async () => {
     const trusted = { registry, trustedBlocks: [await hashOfNewest(provider)] }
@@ -172,7 +172,7 @@ test('behavior: what an account that issued nothing released is read by its dist
   }
 })
 
-test('behavior: checks a view against the hash of the code', async () => {
+test('checks a view against the hash of the code', async () => {
   const keys = { documentHashes: documents, roots }
   const read = (codeHash: Hex) => readCompleteness(provider, registry, 1, { ...keys, codeHash })
   await expect(read(hashOf(9, 9))).rejects.toThrow(refused('other_code'))
@@ -185,7 +185,7 @@ test('behavior: checks a view against the hash of the code', async () => {
   )
 })
 
-test('behavior: an omitted document or batch makes it incomplete', async () => {
+test('an omitted document or batch makes the list incomplete', async () => {
   for (const given of [{ documentHashes: documents.slice(1) }, { roots: roots.slice(1) }]) {
     expect(check(await prove(given)).status).toBe('incomplete')
     const lists = { documentHashes: documents, roots, ...given }
@@ -198,7 +198,7 @@ test.each([
   ["another issuer's document", ofAnother],
   ['a document of a batch with a revocation of its own', inBatch],
   ['the root of a batch', roots[0] as Hex],
-])('behavior: %s does not stand in for an omitted one', async (_, other) => {
+])('%s does not replace an omitted one', async (_, other) => {
   const documentHashes = [...documents.slice(1), other]
   expect(check(await prove({ documentHashes }))).toMatchObject({
     status: 'incomplete',
@@ -206,7 +206,7 @@ test.each([
   })
 })
 
-test('behavior: a repeated document counts once, also in upper case', async () => {
+test('a repeated document counts once, also in upper case', async () => {
   const upper = `0x${documents[1]?.slice(2).toUpperCase()}` as Hex
   const documentHashes = [...documents.slice(1), documents[1] as Hex, upper]
   expect(check(await prove({ documentHashes }))).toMatchObject({
@@ -215,7 +215,7 @@ test('behavior: a repeated document counts once, also in upper case', async () =
   })
 })
 
-test('behavior: proves an earlier block, where there were fewer', async () => {
+test('proves an earlier block, with fewer documents', async () => {
   const { blockNumber } = (check(proof) as Listing).asOf
   const early = await createCompletenessProof(provider, registry, 1, {
     documentHashes: documents.slice(0, 20),
@@ -233,7 +233,7 @@ test('behavior: proves an earlier block, where there were fewer', async () => {
   })
 })
 
-test('error: reports an untrusted block, another registry and other code', () => {
+test('reports an untrusted block, another registry and other code', () => {
   const other = formatRegistryId(1, `0x${'a'.repeat(40)}`)
   const codeHash = hashOf(9, 9)
   for (const [options, code] of [
@@ -247,12 +247,12 @@ test('error: reports an untrusted block, another registry and other code', () =>
     })
 })
 
-test('error: refuses a node that is repeated', () => {
+test('refuses a node that is repeated', () => {
   const nodes = [...proof.nodes, proof.nodes[0]]
   expect(() => check({ ...proof, nodes })).toThrow(refused('completeness_malformed'))
 })
 
-test('error: refuses a list that is repeated, out of order or too long', () => {
+test('refuses a list that is repeated, out of order or too long', () => {
   const [first = '0x', ...rest] = documents
   for (const documentHashes of [
     [first, first, ...rest],
@@ -276,14 +276,14 @@ test.each<[string, (proof: CompletenessProof) => unknown]>([
   ],
   ['another issuer', (p) => ({ ...p, issuerId: 2 })],
   ['no account', (p) => ({ ...p, accountProof: [] })],
-])('error: %s proves nothing', (_, change) => {
+])('%s proves nothing', (_, change) => {
   expect(check(change(proof))).toMatchObject({
     status: 'unverifiable',
     code: 'proof_invalid',
   })
 })
 
-test('error: a proof with a document left out is never complete', () => {
+test('a proof with an omitted document is never complete', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 29 }), (index) => {
       const documentHashes = documents.toSpliced(index, 1)
@@ -292,7 +292,7 @@ test('error: a proof with a document left out is never complete', () => {
   )
 })
 
-test('error: no change of the proof reads as complete with another list', () => {
+test('no change of the proof reads as complete with another list', () => {
   const names = Object.keys(proof) as (keyof CompletenessProof)[]
   const text = JSON.stringify(proof)
   fc.assert(
@@ -326,7 +326,7 @@ function checkOrRefuse(input: unknown) {
   }
 }
 
-test('error: notices a node that lies while the proof is made', async () => {
+test('detects a node that lies while the proof is made', async () => {
   const lying = (method: string, change: (answer: never) => unknown) => ({
     async request(args: { method: string }) {
       const answer = await provider.request(args)

@@ -70,8 +70,8 @@ async function judge(credential: string, more: Partial<CredentialOptions> = {}) 
   return { ...verdict, credential: check && `${check.outcome} ${check.code}` }
 }
 
-describe('a good credential', () => {
-  test('default: is valid, with everything that it shows', async () => {
+describe('a valid credential', () => {
+  test('is valid, with everything that it shows', async () => {
     const { metadata, registry: _, issuerId: __, ...fields } = ada
     expect(await judge(made())).toMatchObject({
       status: 'valid',
@@ -81,14 +81,14 @@ describe('a good credential', () => {
     })
   })
 
-  test('default: with the proof of its holder, for the audience and nonce of its reader', async () => {
+  test("is valid with the proof of its holder, for the reader's audience and nonce", async () => {
     const bound = made({ holder: {} })
     expect((await judge(bound)).credential).toBe('pass holder')
     const asked = { audience: 'https://verifier.example', nonce: 'a-nonce' }
     expect(await judge(bound, asked)).toMatchObject({ valid: true, credential: 'pass holder' })
   })
 
-  test('behavior: shows a part, and nothing', async () => {
+  test('can show a part, and nothing', async () => {
     const name = await present(held, { fields: ['subjectName'], metadata: ['grade'] }, false)
     const part = { subjectName: 'Ada Lovelace', metadata: { grade: 'A' } }
     expect(await judge(made({}, name))).toMatchObject({ valid: true, disclosed: part })
@@ -96,7 +96,7 @@ describe('a good credential', () => {
     expect(await judge(made({}, nothing))).toMatchObject({ valid: true, disclosed: {} })
   })
 
-  test('behavior: of a document in a batch', async () => {
+  test('is valid for a document in a batch', async () => {
     const ofBatch = await present(inBatch, choicesOf(ada), false)
     expect(await judge(made({}, ofBatch))).toMatchObject({ valid: true })
   })
@@ -104,21 +104,21 @@ describe('a good credential', () => {
   test.each([
     ['a DID URL', { header: { kid: `${DID}#${ISSUER_KEY.kid}` } }],
     ['the DID as issuer', { payload: { iss: DID } }],
-    ['certificates in place of a kid', { header: { kid: null, x5c: ['MIIB'] } }],
+    ['certificates instead of a kid', { header: { kid: null, x5c: ['MIIB'] } }],
     ['the hash of its type metadata', { payload: { 'vct#integrity': 'sha256-x' } }],
-  ])('behavior: with %s', async (_, parts) => {
+  ])('is valid with %s', async (_, parts) => {
     expect(await judge(made(parts))).toMatchObject({ valid: true })
   })
 
-  test('behavior: of an older key that is still listed', async () => {
-    const keys = [testKey('newer'), ISSUER_KEY]
+  test('is valid with an older key that is still listed', async () => {
+    const keys = [testKey('is valid if newer'), ISSUER_KEY]
     const identity = did(didWithKeys(shown, { keys }))
     expect(await judge(made(), { identity })).toMatchObject({ valid: true })
     const certified = made({ header: { kid: null, x5c: ['MIIB'] } })
     expect(await judge(certified, { identity })).toMatchObject({ valid: true })
   })
 
-  test('behavior: a revocation on the chain decides', async () => {
+  test('is revoked by a revocation on the chain', async () => {
     const gone = await hold(ada, { salt: salt(9) }, memory)
     memory.revoke(gone.documentHash)
     const blocks = [{ get: async () => ({ status: 'found', bytes: gone.sealed }) as const }]
@@ -131,7 +131,7 @@ describe('a good credential', () => {
   })
 })
 
-describe('a bad one is tampered', () => {
+describe('a bad credential is tampered', () => {
   const binding = (parts: NonNullable<CredentialParts['holder']>) => made({ holder: parts })
   const [jwt = '', ...disclosures] = made().split('~').slice(0, -1)
   const shortened = [jwt, ...disclosures.slice(1), ''].join('~')
@@ -165,7 +165,7 @@ describe('a bad one is tampered', () => {
     ['a proof without nonce', binding({ payload: { nonce: null } }), 'holder_invalid'],
     ['a proof of more fields', shortened + bindingOf(made(), {}), 'holder_invalid'],
     ['a proof that is not a JWS', `${made()}x`, 'holder_invalid'],
-  ])('error: %s', async (_, credential, code) => {
+  ])('%s', async (_, credential, code) => {
     expect(await judge(credential)).toMatchObject({
       status: 'tampered',
       valid: false,
@@ -176,7 +176,7 @@ describe('a bad one is tampered', () => {
   test.each([
     ['another audience', { audience: 'https://x.example' }, 'holder_invalid'],
     ['another nonce', { nonce: 'x' }, 'holder_invalid'],
-  ])('error: a proof for %s', async (_, asked, code) => {
+  ])('a proof for %s', async (_, asked, code) => {
     expect(await judge(made({ holder: {} }), asked)).toMatchObject({
       status: 'tampered',
       credential: `fail ${code}`,
@@ -188,21 +188,21 @@ describe('a bad one is tampered', () => {
     ['the domain denies the issuer', didWithKeys({ registry, issuerId: 2 })],
     ['no key is for assertions', { ...didWithKeys(shown), assertionMethod: [] }],
     ['the key is malformed', JSON.parse(JSON.stringify(didWithKeys(shown)).replace('EC', 'OKP'))],
-  ])('error: %s', async (_, document) => {
+  ])('%s', async (_, document) => {
     expect(await judge(made(), { identity: did(document) })).toMatchObject({
       status: 'tampered',
       credential: 'fail unknown_key',
     })
   })
 
-  test('error: a listed key is not on the curve', async () => {
+  test('with a listed key that is not on the curve', async () => {
     const { x } = ISSUER_KEY.jwk
     const keys = [{ ...ISSUER_KEY, jwk: { ...ISSUER_KEY.jwk, y: x } }]
     const identity = did(didWithKeys(shown, { keys }))
     expect((await judge(made(), { identity })).credential).toBe('fail signature_invalid')
   })
 
-  test('error: content of another document, under a good signature', async () => {
+  test('with content of another document, under a valid signature', async () => {
     const { claims, disclosures } = await present(other, undefined, false)
     const swapped = await judge(made({}, { ...shown, claims, disclosures }))
     const told = swapped.checks.find(({ check }) => check === 'content')
@@ -217,18 +217,18 @@ describe('a bad one is tampered', () => {
   })
 })
 
-describe('what cannot be checked', () => {
+describe('a credential that cannot be checked', () => {
   test.each([
     ['unreachable', { identity: { read: () => Promise.reject(new Error('down')) } }],
     ['malformed', { identity: did({ id: 'did:web:x.example' }) }],
-  ])('error: a domain that is %s makes it unverifiable', async (code, more) => {
+  ])('is unverifiable with a domain that is %s', async (code, more) => {
     expect(await judge(made(), more)).toMatchObject({
       status: 'unverifiable',
       credential: `unknown ${code}`,
     })
   })
 
-  test('error: a domain that is not asked', async () => {
+  test('is unverifiable without a request to the domain', async () => {
     const { identity: _, ...rest } = options
     const { checks, status } = await verifyCredential(made(), rest)
     expect(checks).toContainEqual({ check: 'credential', outcome: 'unknown', code: 'not_asked' })
@@ -236,7 +236,7 @@ describe('what cannot be checked', () => {
   })
 })
 
-describe('a malformed one has no verdict', () => {
+describe('a malformed credential has no verdict', () => {
   const good = made()
   const [jwt = ''] = good.split('~')
   const payload = (over: object) => made({ payload: over })
@@ -271,7 +271,7 @@ describe('a malformed one has no verdict', () => {
     ['a path that is no path', payload({ batch: { root: 'x' } })],
     ['an index below 0', payload({ status: { status_list: { idx: -1, uri: 'https://a' } } })],
     ['71 disclosures', [jwt, ...Array(71).fill('W10'), ''].join('~')],
-  ])('error: %s', async (_, credential) => {
+  ])('%s', async (_, credential) => {
     const error = await verifyCredential(credential, {
       ...options,
       chain: { ...memory.reader, read: () => Promise.reject(new Error('asked')) },
@@ -280,7 +280,7 @@ describe('a malformed one has no verdict', () => {
     expect(error.code).toBe('credential_malformed')
   })
 
-  test('error: a name that is there twice', () => {
+  test('with a repeated name', () => {
     const twice = Buffer.from('{"alg":"none","alg":"ES256","typ":"dc+sd-jwt","kid":"x"}')
     const [, ...rest] = good.split('.')
     expect(() => parseCredential([twice.toString('base64url'), ...rest].join('.'))).toThrow(
@@ -288,7 +288,7 @@ describe('a malformed one has no verdict', () => {
     )
   })
 
-  test('error: names every bad member', () => {
+  test('names every bad member', () => {
     const bad = payload({ iss: 7, vct: null, documentHash: 'x', more: 1 })
     expect(() => parseCredential(bad)).toThrow(
       expect.objectContaining({
@@ -300,7 +300,7 @@ describe('a malformed one has no verdict', () => {
   })
 })
 
-test('default: is told from everything else by its beginning', () => {
+test('is recognised by its beginning', () => {
   expect(isCredential(made())).toBe(true)
   for (const text of [held.publicId, '{}', 'ey', 'a~b', new TextDecoder().decode(held.sealed)])
     expect(isCredential(text)).toBe(false)

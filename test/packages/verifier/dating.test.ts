@@ -37,20 +37,20 @@ const PASS = { check: 'dating', outcome: 'pass', code: 'not_in_future' }
 const FAIL = { check: 'dating', outcome: 'fail', code: 'in_future' }
 
 describe('checkDating', () => {
-  test('default: a day that has begun is not in the future', () => {
+  test('a day that has begun is not in the future', () => {
     const now = secondsOf('2026-11-22T08:00:00Z')
     expect(checkDating(document, reading, now)).toEqual(PASS)
     const past = { ...document, issuedAt: '1970-01-02' }
     expect(checkDating(past, reading, now)).toEqual(PASS)
   })
 
-  test('behavior: a day begins with the first time zone, UTC+14', () => {
+  test('a day begins with the first time zone, UTC+14', () => {
     const begins = secondsOf('2026-11-22T00:00:00+14:00')
     expect(checkDating(document, reading, begins)).toEqual(PASS)
     expect(checkDating(document, reading, begins - 1)).toEqual(FAIL)
   })
 
-  test('behavior: the later of clock and block time counts', () => {
+  test('the later of clock and block time counts', () => {
     const day = secondsOf('2026-11-22T00:00:00Z')
     const later = { ...reading, blockTime: day }
     expect(checkDating(document, later, 0)).toEqual(PASS)
@@ -58,7 +58,7 @@ describe('checkDating', () => {
     expect(checkDating(document, reading, 0)).toEqual(FAIL)
   })
 
-  test('error: fails a document dated centuries ahead', () => {
+  test('fails a document dated centuries ahead', () => {
     const now = secondsOf('2026-11-22T08:00:00Z')
     const ahead = { ...document, issuedAt: '2999-03-01' }
     expect(checkDating(ahead, reading, now)).toEqual(FAIL)
@@ -89,13 +89,13 @@ describe('statusOf', () => {
     passed.map((one) => (one.check === check ? { ...one, outcome: 'fail' } : one))
   const dated = FAIL as Check
 
-  test('default: dating decides no status, whatever it says', () => {
+  test('the date never changes the status', () => {
     expect(statusOf(passed)).toBe('valid')
     expect(statusOf([...passed, dated])).toBe('valid')
     expect(statusOf([...passed, PASS as Check])).toBe('valid')
   })
 
-  test('behavior: dating hides no other status', () => {
+  test('the date hides no other status', () => {
     for (const [check, status] of [
       ['revocation', 'revoked'],
       ['suspension', 'suspended'],
@@ -106,7 +106,7 @@ describe('statusOf', () => {
       expect(statusOf([dated, ...failing(check)])).toBe(status)
   })
 
-  test('behavior: distrust comes first, and a revocation before a suspension', () => {
+  test('distrust comes first, and a revocation before a suspension', () => {
     const fail = (...checks: Check['check'][]) =>
       statusOf(
         passed.map((one) => (checks.includes(one.check) ? { ...one, outcome: 'fail' } : one)),
@@ -116,7 +116,7 @@ describe('statusOf', () => {
     expect(fail('suspension', 'content', 'expiry')).toBe('suspended')
   })
 
-  test('error: dating replaces no missing check', () => {
+  test('the date replaces no missing check', () => {
     // A presentation has no key: there, `content` passes without one.
     for (const name of names.filter((one) => one !== 'key'))
       expect(statusOf([...passed.filter((c) => c.check !== name), PASS as Check])).toBe(

@@ -59,7 +59,7 @@ const NO_ANSWER: [string, Answer][] = [
 ]
 
 describe('by the tags', () => {
-  test('default: reads finalized, then safe', async () => {
+  test('reads finalized, then safe', async () => {
     const { finalityOf, finalizedBlock } = open()
     expect(await finalizedBlock()).toBe(900)
     expect(await finalityOf(900)).toBe('finalized')
@@ -67,7 +67,7 @@ describe('by the tags', () => {
     expect(await finalityOf(951)).toBe('included')
   })
 
-  test.each(NO_BLOCK)('behavior: nothing is final while %s names no block', async (_, answer) => {
+  test.each(NO_BLOCK)('nothing is final while %s names no block', async (_, answer) => {
     node.finalized = answer
     node.safe = answer
     const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
@@ -76,7 +76,7 @@ describe('by the tags', () => {
     expect(asked).not.toContain('latest')
   })
 
-  test.each(NO_ANSWER)('error: finality is unknown when the node %s', async (_, answer) => {
+  test.each(NO_ANSWER)('finality is unknown when the node %s', async (_, answer) => {
     node.finalized = answer
     const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
     await expect(finalizedBlock()).rejects.toMatchObject({
@@ -85,14 +85,14 @@ describe('by the tags', () => {
     await expect(finalityOf(1)).rejects.toMatchObject({ name: 'ChainError' })
   })
 
-  test('error: safe is unknown, and only a final block is decided', async () => {
+  test('with safe unknown, only a final block is decided', async () => {
     node.safe = error(-32005, 'limit exceeded')
     const { finalityOf } = open()
     expect(await finalityOf(900)).toBe('finalized')
     await expect(finalityOf(901)).rejects.toMatchObject({ code: 'rpc_error' })
   })
 
-  test('error: a library reader does not guess at a node without the tag', async () => {
+  test('a library reader does not estimate at a node without the tag', async () => {
     node.finalized = UNKNOWN_TAG
     const chain = createChainReader(provider, `eip155:1:0x${'ab'.repeat(20)}`)
     await expect(chain.finalityOf(1)).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe('by the tags', () => {
   })
 
   test.each([0, -1, 1.5, Number.NaN])(
-    'error: block %s has no finality, since no record is in it',
+    'block %s has no finality, since no record is in it',
     async (number) => {
       await expect(open().finalityOf(number)).rejects.toThrow(TypeError)
     },
@@ -109,7 +109,7 @@ describe('by the tags', () => {
 })
 
 describe('by depth', () => {
-  test('args: uses depth instead of the tags', async () => {
+  test('uses depth instead of the tags', async () => {
     const { finalityOf, finalizedBlock } = open({ depth: 10 })
     expect(await finalizedBlock()).toBe(990)
     expect(await finalityOf(990)).toBe('finalized')
@@ -117,12 +117,12 @@ describe('by depth', () => {
     expect(new Set(asked)).toEqual(new Set(['latest']))
   })
 
-  test('args: a chain that is not that deep has no final block', async () => {
+  test('a shorter chain has no final block', async () => {
     node.latest = block(9)
     expect(await open({ depth: 10 }).finalizedBlock()).toBe(0)
   })
 
-  test('args: uses depthWithoutTag with a node that does not know the tag', async () => {
+  test('uses depthWithoutTag with a node that does not know the tag', async () => {
     node.finalized = UNKNOWN_TAG
     node.safe = UNKNOWN_TAG
     const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
@@ -132,7 +132,7 @@ describe('by depth', () => {
     expect(asked.filter((tag) => tag === 'finalized')).toHaveLength(1)
   })
 
-  test('error: a node that refuses every block does not count as one without the tag', async () => {
+  test('a node that refuses every block does not count as one without the tag', async () => {
     node.finalized = UNKNOWN_TAG
     node.latest = error(-32602, 'your plan does not include this call')
     const { finalizedBlock } = open({ depthWithoutTag: 64 })
@@ -142,7 +142,7 @@ describe('by depth', () => {
     expect(await finalizedBlock()).toBe(900)
   })
 
-  test('error: a node that has named a final block counts as knowing the tag from then on', async () => {
+  test('a node that once named a final block counts as knowing the tag', async () => {
     const { finalizedBlock } = open({ depthWithoutTag: 64 })
     expect(await finalizedBlock()).toBe(900)
     node.finalized = UNKNOWN_TAG

@@ -66,7 +66,7 @@ describe('identityAddressOf', () => {
         'https://xn--mller-kva.example/A_b-c.d/did.json',
       ),
     ],
-  ])('default: %s', (uri, address) => {
+  ])('%s', (uri, address) => {
     expect(identityAddressOf(uri, 1)).toEqual(address)
     // The DID is itself a uri, and leads to the same place.
     expect(identityAddressOf(address.did, 1)).toEqual(address)
@@ -137,11 +137,11 @@ describe('identityAddressOf', () => {
     'did:web:localhost%3A3000',
     'did:key:z6Mk',
     'did:web:a.edu%3A8443%3A1',
-  ])('error: finds no domain in %j', (uri) => {
+  ])('finds no domain in %j', (uri) => {
     expect(identityAddressOf(uri, 1)).toBeUndefined()
   })
 
-  test('behavior: a local chain also accepts http on loopback with a port', () => {
+  test('a local chain also accepts http on loopback with a port', () => {
     const local = at('localhost:3000/a', 'localhost%3A3000:a', 'http://localhost:3000/a/did.json')
     for (const uri of ['http://localhost:3000/a', 'did:web:localhost%3A3000:a'])
       expect(identityAddressOf(uri, LOCAL)).toEqual(local)
@@ -160,7 +160,7 @@ describe('identityAddressOf', () => {
       expect(identityAddressOf(uri, LOCAL)).toBeUndefined()
   })
 
-  test('behavior: accepts any text only as URL normalises it', () => {
+  test('accepts text only in the form that URL normalises it to', () => {
     const text = fc.string({
       unit: fc.constantFrom(...'aZ0-._:/%@?#\\[] é\t'),
       maxLength: 24,
@@ -181,7 +181,7 @@ describe('identityAddressOf', () => {
   })
 })
 
-test('behavior: a required domain is written as it is shown, in any case', () => {
+test('a required domain is compared as it is shown, in any case', () => {
   expect(parseDomain('Example.EDU', 1)).toBe('example.edu')
   expect(parseDomain('example.edu:8443/A', 1)).toBe('example.edu:8443/A')
   expect(parseDomain('example.edu:443/A', 1)).toBe('example.edu/A')
@@ -208,7 +208,7 @@ const method = (blockchainAccountId: unknown) => ({
 describe('readDidDocument', () => {
   const read = (value: unknown) => readDidDocument(bytesOf(value), did)
 
-  test('default: reads what createDidDocument makes', () => {
+  test('reads what createDidDocument makes', () => {
     const made = { did, registry, issuerId: 7 }
     expect(read(createDidDocument(made))).toEqual({
       registries: [{ registry, issuerId: 7 }],
@@ -221,7 +221,7 @@ describe('readDidDocument', () => {
     ])
   })
 
-  test('behavior: createDidDocument lists the keys that sign credentials', () => {
+  test('createDidDocument lists the keys that sign credentials', () => {
     const { jwk } = testKey('issuer')
     const key = { ...jwk, kid: 'thumb' }
     const made = createDidDocument({ did, registry, issuerId: 7, accounts: [account], keys: [key] })
@@ -238,7 +238,7 @@ describe('readDidDocument', () => {
     })
   })
 
-  test('behavior: ignores other members, services and keys', () => {
+  test('ignores other members, services and keys', () => {
     const document = {
       '@context': 'https://www.w3.org/ns/did/v1',
       id: did,
@@ -271,7 +271,7 @@ describe('readDidDocument', () => {
     ['a method that is a list', { id: did, verificationMethod: [[]] }],
     ['an account that is a number', { id: did, verificationMethod: [method(1)] }],
     ['an account not of CAIP-10', { id: did, verificationMethod: [method(account)] }],
-  ])('error: rejects %s', (_, value) => {
+  ])('rejects %s', (_, value) => {
     expect(() => read(value)).toThrow(expect.objectContaining({ code: 'did_document_malformed' }))
   })
 
@@ -284,17 +284,17 @@ describe('readDidDocument', () => {
     ['a key __proto__', `{"id":"${did}","__proto__":{}}`],
     ['too deep', `{"id":"${did}","a":${'['.repeat(40)}${']'.repeat(40)}}`],
     ['half a surrogate pair', `{"id":"${did}","a":"\\ud800"}`],
-  ])('error: rejects %s', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(() => readDidDocument(encode(text), did)).toThrow(
       expect.objectContaining({ code: 'did_document_malformed' }),
     )
   })
 
-  test('error: rejects bytes that are not UTF-8', () => {
+  test('rejects bytes that are not UTF-8', () => {
     expect(() => readDidDocument(Uint8Array.of(0x22, 0xff, 0x22), did)).toThrow(FormatError)
   })
 
-  test('behavior: answers any input or refuses it as malformed', () => {
+  test('reads any input or refuses it as malformed', () => {
     const members = fc.constantFrom(
       'id',
       'service',
@@ -358,7 +358,7 @@ describe('readIdentity', () => {
   })
   const linked = ended('pass', 'linked', 'example.edu')
 
-  test('default: a domain that names the registry and the issuer links it', async () => {
+  test('a domain that names the registry and the issuer links it', async () => {
     expect(await check({ id: did, service: [named] })).toEqual(linked)
     const mixed = service([
       {
@@ -375,11 +375,11 @@ describe('readIdentity', () => {
     ['an empty list', [service([])]],
     ['another issuer', [service([{ registry, issuerId: 8 }])]],
     ['another chain', [service([{ registry: registry.replace(':1:', ':10:'), issuerId: 7 }])]],
-  ])('error: a domain denies it: %s', async (_, service) => {
+  ])('a domain denies it: %s', async (_, service) => {
     expect(await check({ id: did, service })).toEqual(ended('fail', 'denied'))
   })
 
-  test('behavior: a list of accounts for the chain must hold the issuing account', async () => {
+  test('a list of accounts for the chain must contain the issuing account', async () => {
     const listing = (...accounts: string[]) =>
       check({
         id: did,
@@ -396,7 +396,7 @@ describe('readIdentity', () => {
     expect(await listing(`eip155:10:${account}`, onThis(other))).toEqual(notListed)
   })
 
-  test('error: a domain that was not asked, reached or understood is unknown', async () => {
+  test('a domain that was not asked, reached or understood is unknown', async () => {
     const unknown = async (code: string, options: object, uri?: string) => {
       const issuer = { ...reading.issuer, uri: uri ?? reading.issuer.uri }
       expect(await readIdentity(registry, { ...reading, issuer }, options)).toEqual(
@@ -412,7 +412,7 @@ describe('readIdentity', () => {
     expect(await check({ id: 'did:web:example.org' })).toEqual(ended('unknown', 'malformed'))
   })
 
-  test('behavior: a domain other than the required one fails and is named', async () => {
+  test('a domain other than the required one fails and is named', async () => {
     const document = { id: did, service: [named] }
     const requiring = (issuerDomain: string) => check(document, { issuerDomain })
     expect(await requiring('example.edu')).toEqual(linked)
@@ -430,7 +430,7 @@ describe('createIdentitySource', () => {
   const get = async (listener: RequestListener, timeout = 5_000) =>
     createIdentitySource({ timeout }).read(await serve(listener))
 
-  test('default: fetches the bytes and reveals nothing about the verifier', async () => {
+  test('fetches the bytes and reveals nothing about the verifier', async () => {
     const asked: object[] = []
     const read = await get(({ url, method, headers }, response) => {
       const { cookie, referer, authorization, origin } = headers
@@ -450,7 +450,7 @@ describe('createIdentitySource', () => {
     ])
   })
 
-  test('error: follows no redirect', async () => {
+  test('follows no redirect', async () => {
     let followed = 0
     const elsewhere = await serve((_, response) => {
       followed++
@@ -465,12 +465,12 @@ describe('createIdentitySource', () => {
     expect(followed).toBe(0)
   })
 
-  test('error: refuses every status but 200', async () => {
+  test('refuses every status but 200', async () => {
     for (const status of [204, 206, 304, 404, 500])
       await expect(get((_, response) => void response.writeHead(status).end())).rejects.toThrow()
   })
 
-  test('error: refuses more than 64 KiB, whatever the announced length', async () => {
+  test('refuses more than 64 KiB, whatever the announced length', async () => {
     const limit = 64 * 1024
     const whole = await get((_, response) => void response.end('a'.repeat(limit)))
     expect(whole.status).toBe('found')
@@ -489,7 +489,7 @@ describe('createIdentitySource', () => {
     expect(zipped).toEqual({ status: 'too_large' })
   })
 
-  test('error: gives up on a server that is silent or never ends', async () => {
+  test('gives up on a server that is silent or never ends', async () => {
     for (const listener of [
       () => {},
       (_, response) => void response.write('{'),
@@ -499,7 +499,7 @@ describe('createIdentitySource', () => {
       })
   })
 
-  test('error: gives up on a fetch that ignores its signal', async () => {
+  test('gives up on a fetch that ignores its signal', async () => {
     const source = createIdentitySource({
       fetch: () => new Promise(() => {}),
       timeout: 50,
@@ -566,7 +566,7 @@ describe('verify', () => {
     'event',
   ]
 
-  test('default: identity comes after issuer, and names the domain', async () => {
+  test('the identity check follows the issuer, and names the domain', async () => {
     const verdict = await verify(publicId, {
       chain,
       blocks: [],
@@ -584,7 +584,7 @@ describe('verify', () => {
     expect(alone.blockchainProof?.issuer.domain).toBeNull()
   })
 
-  test('behavior: a slow domain delays no other check', async () => {
+  test('a slow domain delays no other check', async () => {
     let answer = () => {}
     const answered = new Promise<void>((resolve) => {
       answer = resolve
@@ -603,7 +603,7 @@ describe('verify', () => {
     expect(told.at(-1)).toBe('identity')
   })
 
-  test('behavior: a required domain decides, in the form in which it is shown', async () => {
+  test('a required domain decides, in its displayed form', async () => {
     const requiring = (issuerDomain: string, more = {}) =>
       verify(publicId, {
         chain,
@@ -638,7 +638,7 @@ describe('statusOf', () => {
   const checks = (outcomes: Partial<Record<Check['check'], Check['outcome']>>): Check[] =>
     names.map((check) => ({ check, code: 'x', outcome: outcomes[check] ?? 'pass' }))
 
-  test('default: identity decides no status', () => {
+  test('identity does not change the status', () => {
     for (const identity of ['pass', 'fail', 'unknown'] as const) {
       expect(statusOf(checks({ identity }))).toBe('valid')
       expect(statusOf(checks({ identity, revocation: 'fail' }))).toBe('revoked')
@@ -646,7 +646,7 @@ describe('statusOf', () => {
     expect(statusOf(checks({}).filter(({ check }) => check !== 'identity'))).toBe('valid')
   })
 
-  test('behavior: a required domain must be linked', () => {
+  test('a required domain must be linked', () => {
     const required = (outcomes: Parameters<typeof checks>[0]) =>
       statusOf(checks(outcomes), 'example.edu')
     expect(required({})).toBe('valid')
@@ -661,7 +661,7 @@ describe('statusOf', () => {
     ).toBe('unverifiable')
   })
 
-  test('behavior: a domain that cannot be reached hides no bad verdict', () => {
+  test('a domain that cannot be reached hides no bad verdict', () => {
     for (const [check, status] of [
       ['revocation', 'revoked'],
       ['suspension', 'suspended'],

@@ -47,7 +47,7 @@ async function load(entry: string): Promise<unknown> {
   return runInContext(`${older}${outputFiles[0]?.text}; loaded`, createContext({ ...WEB }))
 }
 
-test('behavior: verifies with every Node module denied', async () => {
+test('verifies with every Node module denied', async () => {
   const { verify, createChainReader, createFetchProvider, createIpfsGatewaySource } = (await load(
     `export * from '#verifier/index.ts'`,
   )) as typeof Verifier
@@ -60,7 +60,7 @@ test('behavior: verifies with every Node module denied', async () => {
   expect(verdict.document?.subjectName).toBe(ADA.subjectName)
 })
 
-test('behavior: the vectors hold with every Node module denied', async () => {
+test('the vectors hold with every Node module denied', async () => {
   const { runVectors } = (await load(
     `export * from '../../support/vector-runner.ts'`,
   )) as typeof Runner

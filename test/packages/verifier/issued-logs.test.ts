@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => list?.close())
 
-test('default: returns every hash and root once, and the manifests of the batches', async () => {
+test('returns every hash and root once, and the manifests of the batches', async () => {
   const found = await collectIssued(provider, registry, 1)
   expect([...found.documentHashes].sort()).toEqual(documents)
   expect([...found.roots].sort()).toEqual(roots)
@@ -46,7 +46,7 @@ const limited = (refuse: (range: { from: number; to: number }) => Error | undefi
   return { request, ranges }
 }
 
-test('behavior: asks for shorter ranges where the node limits them', async () => {
+test('asks for shorter ranges where the node limits them', async () => {
   const node = limited(({ from, to }) =>
     to - from >= 3 ? new RpcResponseError(-32005, 'block range too large', undefined) : undefined,
   )
@@ -55,12 +55,12 @@ test('behavior: asks for shorter ranges where the node limits them', async () =>
   expect(Math.max(...node.ranges)).toBeLessThanOrEqual(3)
 })
 
-test('error: reports a node that has pruned its logs', async () => {
+test('reports a node that has pruned its logs', async () => {
   const node = limited(() => new RpcResponseError(4444, 'pruned history unavailable', undefined))
   await expect(collectIssued(node, registry, 1)).rejects.toThrow(refused('pruned'))
 })
 
-test('error: gives up on a node that is down, and on logs of other contracts', async () => {
+test('gives up on a node that is down, and on logs of other contracts', async () => {
   let asked = 0
   const down = limited(() => {
     asked++

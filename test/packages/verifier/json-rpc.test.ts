@@ -3,7 +3,7 @@ import { createProvider } from '#verifier/readers/json-rpc.ts'
 
 const answer = (text: string) => createProvider(async () => text).request({ method: 'eth_call' })
 
-test('behavior: an answer is JSON, and not the strict JSON of this project', async () => {
+test('accepts any JSON as an answer, not only the strict JSON of this project', async () => {
   expect(await answer('{"result":1,"result":2}')).toBe(2)
   expect(await answer('{"id":"\\ud800","result":2}')).toBe(2)
   expect(await answer(`{"id":${'['.repeat(99)}${']'.repeat(99)},"result":2}`)).toBe(2)
@@ -13,7 +13,7 @@ test('behavior: an answer is JSON, and not the strict JSON of this project', asy
 test.each([
   '{"error":{"code":4444.0,"message":"pruned"}}',
   '{"error":{"code":4.444e3,"message":"pruned"},"result":null}',
-])("error: %s is the node's error", async (text) => {
+])("%s is the node's error", async (text) => {
   await expect(answer(text)).rejects.toMatchObject({ code: 4444, message: 'pruned' })
 })
 
@@ -33,6 +33,6 @@ test.each([
   '{"error":{"code":1.5,"message":""}}',
   '{"error":{"code":"1","message":""}}',
   '{"error":{"code":9007199254740992,"message":""}}',
-])('error: %j is no answer', async (text) => {
+])('%j is no answer', async (text) => {
   await expect(answer(text)).rejects.toMatchObject({ code: 'rpc_malformed' })
 })

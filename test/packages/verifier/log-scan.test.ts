@@ -31,7 +31,7 @@ async function scan(request: Request, to: number): Promise<void> {
 const isWhole = (asked: Range[], to: number) =>
   asked.every(({ from }, i) => from === (asked[i - 1]?.to ?? -1) + 1) && asked.at(-1)?.to === to
 
-test('default: reads every block once, in ranges that grow', async () => {
+test('reads every block once, in ranges that grow', async () => {
   const { request, asked } = nodeThat(() => undefined)
   await scan(request, 1_000_000)
   expect(isWhole(asked, 1_000_000)).toBe(true)
@@ -42,7 +42,7 @@ test.each([
   ['eth_getLogs is limited to a 1,000 block range', 1_000],
   ['exceed maximum block range: 500', 500],
   ['You can make eth_getLogs requests with up to a 2000 block range', 2_000],
-])('behavior: keeps to the limit of %j', async (message, limit) => {
+])('respects the limit of %j', async (message, limit) => {
   const { request, asked } = nodeThat(({ size }) =>
     size > limit ? new RpcResponseError(-32602, message, undefined) : undefined,
   )
@@ -51,7 +51,7 @@ test.each([
   expect(asked.filter(({ size }) => size === limit).length).toBeGreaterThan(5)
 })
 
-test('behavior: takes the range that a node suggests, and shrinks after too long an answer', async () => {
+test('uses the range that a node suggests, and a shorter one after a long answer', async () => {
   const suggesting = nodeThat(({ from, size }) =>
     size > 70
       ? new RpcResponseError(
@@ -69,7 +69,7 @@ test('behavior: takes the range that a node suggests, and shrinks after too long
   expect(isWhole(long.asked, 200)).toBe(true)
 })
 
-test('behavior: waits as long as a busy node asks, and gives up in the end', async () => {
+test('waits as long as a busy node asks, and finally gives up', async () => {
   const waits: number[] = []
   const sleep = async (ms: number) => void waits.push(ms)
   const errors = [
@@ -86,7 +86,7 @@ test('behavior: waits as long as a busy node asks, and gives up in the end', asy
   })
 })
 
-test('error: reports pruned logs, a node that is down, and a block that is refused alone', async () => {
+test('reports pruned logs, a node that is down, and a block that is refused alone', async () => {
   for (const [error, code] of [
     [new RpcResponseError(4444, 'pruned history unavailable', undefined), 'pruned'],
     [new Error('down'), 'rpc_unreachable'],

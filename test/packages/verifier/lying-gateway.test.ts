@@ -76,8 +76,8 @@ const command = (id: string, ...more: string[]) =>
     { stdin: id },
   )
 
-describe('a verifier asks the gateway for ciphertext only', () => {
-  test('behavior: the gateway learns no publicId, and the verifier takes no verdict from it', async () => {
+describe('a verifier that requests only ciphertext from the gateway', () => {
+  test('tells the gateway no publicId, and does not use its verdict', async () => {
     change = (path, body) => (path.startsWith('/ipfs/') ? body : undefined)
     const { code, stdout } = await command(publicId)
     expect(code).toBe(0)
@@ -85,7 +85,7 @@ describe('a verifier asks the gateway for ciphertext only', () => {
     expect(asked).toEqual([expect.stringMatching(/^\/ipfs\/bafkrei/)])
   })
 
-  test('error: a revoked document is not valid, whatever the gateway says', async () => {
+  test('does not find a revoked document valid, whatever the gateway says', async () => {
     change = (path, body) => {
       if (path.startsWith('/ipfs/')) return body
       const { data } = body
@@ -119,7 +119,7 @@ describe('a verifier asks the gateway for ciphertext only', () => {
     ['changed by a bit', (bytes) => bytes.map((b, i) => (i === 300 ? b ^ 1 : b))],
     ['cut off', (bytes) => bytes.subarray(0, 200)],
     ['withheld', () => undefined],
-  ])('error: the ciphertext is %s', async (_, lie) => {
+  ])('detects ciphertext that is %s', async (_, lie) => {
     change = (path, body) => (path.startsWith('/ipfs/') ? lie(body) : body)
     const { code, stdout } = await command(publicId)
     expect(code).toBe(2)
@@ -131,7 +131,7 @@ describe('a verifier asks the gateway for ciphertext only', () => {
     expect((await command(publicId, '--ipfs', stack.url)).code).toBe(0)
   })
 
-  test('error: the ciphertext of another document is rejected', async () => {
+  test('rejects the ciphertext of another document', async () => {
     const other = (await stack.issue({ ...ADA, subjectName: 'Eve' })).body.data
     const cid = cidOf(fromHex(other.documentHash))
     const { body } = await stack.request(`/ipfs/${cid}?format=raw`)
@@ -142,7 +142,7 @@ describe('a verifier asks the gateway for ciphertext only', () => {
   })
 })
 
-describe("a client can check the gateway's answer against the chain", () => {
+describe("a client that checks the gateway's answer against the chain", () => {
   /**
    * Of these the chain knows nothing: the gateway's own addresses, and why it does not know what
    * the issuer's domain says (the check `identity`).
@@ -194,11 +194,11 @@ describe("a client can check the gateway's answer against the chain", () => {
     )
   }
 
-  test('default: finds nothing in an honest answer', async () => {
+  test('finds nothing in an honest answer', async () => {
     for (const id of [publicId, revokedId]) expect(await lies(id, await answerOf(id))).toEqual([])
   })
 
-  test('error: finds every changed field', async () => {
+  test('finds every changed field', async () => {
     for (const id of [publicId, revokedId]) {
       change = (_, body) => body
       const honest = await answerOf(id)
@@ -215,7 +215,7 @@ describe("a client can check the gateway's answer against the chain", () => {
     }
   })
 
-  test('error: finds a missing and an added field', async () => {
+  test('finds a missing and an added field', async () => {
     const { data } = await answerOf(publicId)
     const { metadata, ...document } = data.document
     expect(await lies(publicId, { data: { ...data, document } })).toContain(

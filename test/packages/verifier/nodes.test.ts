@@ -32,7 +32,7 @@ import {
 useNodes()
 
 describe('trusting one node', () => {
-  test('default: makes one eth_call, one eth_getLogs of one block and one fetch of the block', async () => {
+  test('makes one eth_call, one eth_getLogs of one block and one fetch of the block', async () => {
     let fetched = 0
     const counted: BlockSource = {
       get: (hash, options) => {
@@ -48,7 +48,7 @@ describe('trusting one node', () => {
     expect(fetched).toBe(1)
   })
 
-  test('args: reads finality for two more requests', async () => {
+  test('reads finality with two more requests', async () => {
     liar.asked.length = 0
     const { blockchainProof } = await judge(kept, reader(liar), {
       finality: true,
@@ -57,7 +57,7 @@ describe('trusting one node', () => {
     expect(liar.asked).toHaveLength(4)
   })
 
-  test('behavior: a lying node can hide a revocation, hence quorums and proofs', async () => {
+  test('a lying node can hide a revocation, hence quorums and proofs', async () => {
     LIES[0]?.[1]()
     expect((await judge(revoked, reader(liar))).status).toBe('valid')
     const proving = createProvingReader(provider(liar.url), registry)
@@ -66,7 +66,7 @@ describe('trusting one node', () => {
     expect(await codeOf(revoked, proving)).toBe('proof_invalid')
   })
 
-  test('error: refuses a node of another chain, without a registry, or behind', async () => {
+  test('refuses a node of another chain, without a registry, or behind', async () => {
     tell((told) => ({ ...told, chainId: 1 }))
     expect(await codeOf(kept, reader(liar))).toBe('wrong_chain')
     liar.change = (_, result) => (typeof result === 'string' ? '0x' : result)
@@ -80,7 +80,7 @@ describe('trusting one node', () => {
 })
 
 describe('two of three nodes must agree', () => {
-  test('default: is valid when they do', async () => {
+  test('is valid when they do', async () => {
     expect((await judge(kept, twoOfThree())).valid).toBe(true)
     const { blockchainProof } = await judge(kept, twoOfThree(), {
       finality: true,
@@ -91,7 +91,7 @@ describe('two of three nodes must agree', () => {
     })
   })
 
-  test.each(LIES)('behavior: a lie changes nothing: %s', async (_, lie) => {
+  test.each(LIES)('a lie changes nothing: %s', async (_, lie) => {
     const truth = await Promise.all([
       judge(kept, reader(honest[0])),
       judge(revoked, reader(honest[0])),
@@ -122,13 +122,13 @@ describe('two of three nodes must agree', () => {
         liar.refuse = () => true
       },
     ],
-  ])('behavior: a node %s changes nothing', async (_, trouble) => {
+  ])('a node %s changes nothing', async (_, trouble) => {
     trouble()
     expect((await judge(revoked, twoOfThree())).status).toBe('revoked')
     expect((await judge(kept, twoOfThree())).status).toBe('valid')
   })
 
-  test('behavior: a forged log changes nothing', async () => {
+  test('a forged log changes nothing', async () => {
     const truth = await judge(kept, reader(honest[0]))
     liar.change = (method, result) =>
       method === 'eth_getLogs'
@@ -146,7 +146,7 @@ describe('two of three nodes must agree', () => {
     ])
   })
 
-  test('behavior: a lie about finality changes nothing', async () => {
+  test('a lie about finality changes nothing', async () => {
     const finality = async (chain: ChainReader) =>
       (await judge(kept, chain, { finality: true })).blockchainProof?.finality
     const truth = await finality(reader(honest[0]))
@@ -159,7 +159,7 @@ describe('two of three nodes must agree', () => {
     }
   })
 
-  test('behavior: one head that is behind changes nothing', async () => {
+  test('one head that is behind changes nothing', async () => {
     behind(honest[0], (await head()) - before)
     expect(await judge(revoked, twoOfThree())).toMatchObject({
       status: 'revoked',
@@ -167,7 +167,7 @@ describe('two of three nodes must agree', () => {
     })
   })
 
-  test('behavior: survives a lie about the head and one head that is behind', async () => {
+  test('survives a lie about the head and one head that is behind', async () => {
     tell((told) => ({ ...told, blockNumber: 1e7, blockTime: 4e9 }))
     behind(honest[0], 1)
     expect(await judge(revoked, twoOfThree())).toMatchObject({
@@ -178,7 +178,7 @@ describe('two of three nodes must agree', () => {
 })
 
 describe('both of two nodes must agree', () => {
-  test.each(LIES)('error: %s', async (_, lie) => {
+  test.each(LIES)('%s', async (_, lie) => {
     lie()
     expect(await judge(revoked, both())).toEqual({
       valid: false,
@@ -190,7 +190,7 @@ describe('both of two nodes must agree', () => {
     })
   })
 
-  test('behavior: reads the block that both have when one head is a little behind', async () => {
+  test('reads the block that both have when one head is a little behind', async () => {
     behind(honest[0], 2)
     expect(await judge(revoked, both())).toMatchObject({
       status: 'revoked',
@@ -198,7 +198,7 @@ describe('both of two nodes must agree', () => {
     })
   })
 
-  test('error: refuses a head days behind, which could hide a revocation', async () => {
+  test('refuses a head days behind, which could hide a revocation', async () => {
     behind(honest[0], (await head()) - before)
     expect(await codeOf(revoked, both())).toBe('endpoints_disagree')
     expect(await judge(revoked, both(30 * DAY))).toMatchObject({
@@ -207,7 +207,7 @@ describe('both of two nodes must agree', () => {
     })
   })
 
-  test('error: reports one node down, both down, and both of another chain', async () => {
+  test('reports one node down, both down, and both of another chain', async () => {
     liar.refuse = () => true
     expect(await codeOf(kept, both())).toBe('rpc_unreachable')
     honest[0].fault = () => ({ kind: 'status', status: 503 })
@@ -218,7 +218,7 @@ describe('both of two nodes must agree', () => {
     expect(await codeOf(kept, wrong)).toBe('wrong_chain')
   })
 
-  test('error: refuses readers of two registries, none, one twice, and an impossible quorum', () => {
+  test('refuses readers of two registries, none, a repeated one, and an impossible quorum', () => {
     const other = createChainReader(provider(liar.url), `eip155:1:0x${'0'.repeat(40)}`)
     const one = reader(liar)
     expect(() => createQuorumReader([one, other], 1)).toThrow(TypeError)
@@ -237,7 +237,7 @@ describe('nodes that have pruned their history', () => {
   const PRUNED = { check: 'event', outcome: 'unknown', code: 'pruned' }
   const ofEvent = ({ checks }: { checks: Check[] }) => checks.at(-1)
 
-  test('default: the state alone decides, also about a revocation', async () => {
+  test('decide by the state alone, also about a revocation', async () => {
     await prune(honest[0])
     for (const [publicId, status] of [
       [kept, 'valid'],
@@ -255,7 +255,7 @@ describe('nodes that have pruned their history', () => {
     }
   })
 
-  test('behavior: changes nothing else with a proof, with finality or as of a block', async () => {
+  test('give the same otherwise with a proof, with finality or as of a block', async () => {
     await prune(honest[0])
     const { url } = honest[0]
     const chain = createProvingReader(provider(url), registry)
@@ -268,7 +268,7 @@ describe('nodes that have pruned their history', () => {
     expect(then.status).toBe('valid')
   })
 
-  test('behavior: makes a bundle without an event, with the same verdict', async () => {
+  test('make a bundle without an event, with the same verdict', async () => {
     await prune(honest[0])
     const bundle = await createBundle(kept, {
       provider: provider(honest[0].url),
@@ -281,7 +281,7 @@ describe('nodes that have pruned their history', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('behavior: takes the event from several nodes if enough have it', async () => {
+  test('give the event if enough of several have it', async () => {
     await prune(honest[0])
     const known = await judge(kept, twoOfThree())
     expect(ofEvent(known)?.code).toBe('agrees')
@@ -291,7 +291,7 @@ describe('nodes that have pruned their history', () => {
     expect(ofEvent(unknown)).toEqual(PRUNED)
   })
 
-  test('error: cannot prove a header of the pruned past', async () => {
+  test('cannot prove an old header', async () => {
     await prune(honest[0])
     const bundle = createBundle(kept, {
       provider: provider(honest[0].url),

@@ -85,7 +85,7 @@ beforeEach(() => {
   options = { chain, blocks: [{ get }], opened }
 })
 
-test('default: reads and opens a document once, and gives the same verdict again', async () => {
+test('reads and opens a document once, and gives the same verdict again', async () => {
   const codes: string[][] = [[], []]
   const verdicts = []
   for (const told of codes)
@@ -99,7 +99,7 @@ test('default: reads and opens a document once, and gives the same verdict again
   expect(await verify(publicId, without)).toEqual(second)
 })
 
-test('behavior: reads the chain for every verdict', async () => {
+test('reads the chain for every verdict', async () => {
   expect((await verify(publicId, options)).status).toBe('valid')
   const revoked = { ...RECORD, revokerIndex: 1, revokedBlock: 8, revokedAt: 80, reason: 1 }
   reading = { ...reading, status: 'revoked', record: revoked, revoker: reading.account }
@@ -108,7 +108,7 @@ test('behavior: reads the chain for every verdict', async () => {
   expect(payloads).toBe(1)
 })
 
-test('error: finds that a record contradicts a remembered document', async () => {
+test('detects that a record contradicts a remembered document', async () => {
   expect((await verify(publicId, options)).status).toBe('valid')
   reading = { ...reading, record: { ...RECORD, validUntil: 4_102_444_800 } }
   const verdict = await verify(publicId, options)
@@ -121,7 +121,7 @@ test('error: finds that a record contradicts a remembered document', async () =>
   expect(payloads).toBe(1)
 })
 
-test('error: gives the document to no other key', async () => {
+test('returns the document only for its key', async () => {
   expect((await verify(publicId, options)).status).toBe('valid')
   const other = encodePublicId({ ...issued, documentKey: new Uint8Array(16) })
   for (let i = 0; i < 2; i++)

@@ -5,7 +5,7 @@ import { patientSource } from '#verifier/readers/patience.ts'
 
 const HASH = new Uint8Array(32)
 
-test('default: many requests pause together, as long as the source asks', async () => {
+test('many requests pause together, as long as the source asks', async () => {
   const waits: number[] = []
   /** The requests that the source answers before it refuses the next ones. */
   let quota = 0
@@ -27,7 +27,7 @@ test('default: many requests pause together, as long as the source asks', async 
   expect(waits).toEqual([1_500, 1_500, 1_500])
 })
 
-test('error: a source that never answers is waited for once', async () => {
+test('waits once for a source that never answers', async () => {
   let waited = 0
   let asked = 0
   const source = patientSource(

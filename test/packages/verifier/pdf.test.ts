@@ -19,7 +19,7 @@ function pdfOf(content: Uint8Array, dictionary: string, end = '\nendstream endob
 
 const read = async (pdf: Uint8Array) => new TextDecoder().decode(await bundleInPdf(pdf))
 
-test('default: finds the attached bundle', async () => {
+test('finds the attached bundle', async () => {
   const plain = pdfOf(Buffer.from(BUNDLE), '/Type/EmbeddedFile')
   const deflated = pdfOf(deflateSync(BUNDLE), '/Type /EmbeddedFile /Filter /FlateDecode')
   const filterFirst = pdfOf(deflateSync(BUNDLE), '/Filter[/FlateDecode]/Type/EmbeddedFile')
@@ -29,13 +29,13 @@ test('default: finds the attached bundle', async () => {
   expect(await read(filterFirst)).toBe(BUNDLE)
 })
 
-test('behavior: looks past other attachments', async () => {
+test('skips other attachments', async () => {
   const other = pdfOf(deflateSync('{}'), '/Type/EmbeddedFile/Filter/FlateDecode')
   const ours = pdfOf(deflateSync(BUNDLE), '/Type/EmbeddedFile/Filter/FlateDecode')
   expect(await read(Buffer.concat([other, ours]))).toBe(BUNDLE)
 })
 
-test('error: reports a PDF without a bundle', async () => {
+test('reports a PDF without a bundle', async () => {
   const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024))
   const manyBombs = Array.from({ length: 200 }, () =>
     pdfOf(bomb, '/Type/EmbeddedFile/Filter/FlateDecode'),
@@ -79,7 +79,7 @@ test.each<[string, () => Buffer | string]>([
   ['spaces after a word for encrypted', () => `/Encrypt${fill(' ')}`],
   ['a stream of blocks without data', () => deflated(Buffer.alloc(SIZE, '000000ffff', 'hex'))],
   ['a stream of 7 GiB', () => deflated(Buffer.concat(Array(28).fill(bomb())))],
-])('error: refuses in time a PDF of 8 MiB with %s', async (_, make) => {
+])('refuses in time a PDF of 8 MiB with %s', async (_, make) => {
   const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.from(make())])
   expect(pdf.length).toBeGreaterThan(6 * 1024 * 1024)
   const start = performance.now()
@@ -88,13 +88,13 @@ test.each<[string, () => Buffer | string]>([
   expect(performance.now() - start).toBeLessThan(15_000)
 })
 
-test('error: says that a PDF is encrypted', async () => {
+test('says that a PDF is encrypted', async () => {
   const end = '\nendstream endobj\ntrailer <</Root 1 0 R/Encrypt 9 0 R>>\n%%EOF'
   const encrypted = pdfOf(Buffer.from('…'), '/Type/EmbeddedFile/Filter/FlateDecode', end)
   await expect(bundleInPdf(encrypted)).rejects.toThrow('encrypted')
 })
 
-test('error: throws nothing else, whatever the file holds', async () => {
+test('throws no other error, whatever the file contains', async () => {
   const parts = fc.constantFrom(
     '%PDF-1.7',
     ' obj ',
@@ -126,7 +126,7 @@ const REFUSED: Record<string, string> = {
 const saved = readdirSync(PDFS).filter((name) => name.endsWith('.pdf'))
 const pdfOfVector = (name: string) => readFileSync(new URL(name, PDFS))
 
-test('behavior: verifies certificates that other programs have saved again', async () => {
+test('verifies certificates that other programs have saved again', async () => {
   const { registry, trustedBlocks, bundle } = attachedToAll
   const read = saved.filter((name) => !(name in REFUSED))
   expect(read.length).toBeGreaterThan(8)
@@ -138,7 +138,7 @@ test('behavior: verifies certificates that other programs have saved again', asy
   }
 })
 
-test('error: says what to do with a PDF whose attachment another program has changed', async () => {
+test('says what to do with a PDF whose attachment another program has changed', async () => {
   for (const [name, problem] of Object.entries(REFUSED))
     await expect(bundleInPdf(pdfOfVector(name)), name).rejects.toThrow(problem)
 })

@@ -22,7 +22,7 @@ import {
 
 useNodes()
 
-describe('proofs of nodes that leave something out', () => {
+describe('proofs of nodes that omit something', () => {
   const bundleFrom = (change: Eip1193Provider['request']) =>
     createBundle(kept, {
       provider: { request: change },
@@ -60,7 +60,7 @@ describe('proofs of nodes that leave something out', () => {
     return asked
   }
 
-  test("behavior: reads a header with fields of a later fork from the node's bytes", async () => {
+  test("reads a header with fields of a later fork from the node's bytes", async () => {
     const good = await bundleFrom((args) => node().request(args))
     const { header } = good.stateProof
     const later = async (raw: unknown, args: Parameters<Eip1193Provider['request']>[0]) => {
@@ -77,7 +77,7 @@ describe('proofs of nodes that leave something out', () => {
       })
   })
 
-  test('behavior: reads again when header and proof are of different branches', async () => {
+  test('reads again when header and proof are of different branches', async () => {
     let asked = 0
     const reorganised = (times: number) => {
       asked = 0
@@ -100,7 +100,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(asked).toBe(5)
   })
 
-  test('behavior: starts again at a newer block when the node has dropped the state of the first', async () => {
+  test('starts again at a newer block when the node has dropped the first state', async () => {
     for (const dropped of ['eth_getProof', 'eth_getBlockByNumber'])
       for (const times of [1, 4]) {
         const asked = forgetting(dropped, times)
@@ -115,7 +115,7 @@ describe('proofs of nodes that leave something out', () => {
     expect([status, asOf?.blockNumber]).toEqual(['valid', await head()])
   })
 
-  test('error: gives up on a node that drops every state', async () => {
+  test('gives up on a node that drops every state', async () => {
     const asked = forgetting('eth_getProof', Infinity)
     await expect(bundleOf(honest[0])).rejects.toMatchObject({
       code: 'state_unavailable',
@@ -123,7 +123,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(asked).toHaveLength(5)
   })
 
-  test('error: never takes another block than the one asked for', async () => {
+  test('never uses another block than the requested one', async () => {
     const block = await head()
     const asked = forgetting('eth_getProof', 1)
     await expect(bundleOf(honest[0], block)).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(asked).toEqual([`0x${block.toString(16)}`])
   })
 
-  test('error: refuses header and proof of a block older than the record', async () => {
+  test('refuses header and proof of a block older than the record', async () => {
     const older = (p: unknown) =>
       /^0x[0-9a-f]{1,8}$/.test(String(p)) ? `0x${before.toString(16)}` : p
     await expect(
@@ -142,7 +142,7 @@ describe('proofs of nodes that leave something out', () => {
     ).rejects.toMatchObject({ code: 'state_unavailable' })
   })
 
-  test('behavior: accepts embedded nodes, which some clients list again', async () => {
+  test('accepts embedded nodes, which some clients list again', async () => {
     const good = await bundleFrom((args) => node().request(args))
     const other = await bundleFrom(async (args) => {
       const answer = (await node().request(args)) as {
@@ -157,7 +157,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(other).toEqual(good)
   })
 
-  test('behavior: refuses a block of the same number and state that is not of the chain', async () => {
+  test('refuses a block of the same number and state that is not of the chain', async () => {
     const { header } = (await bundleFrom((args) => node().request(args))).stateProof
     const fields = decodeRlp(fromHex(header)) as Uint8Array[]
     const extraData = '0x01'
@@ -180,7 +180,7 @@ describe('proofs of nodes that leave something out', () => {
     expect((await judge(kept, three)).asOf?.blockHash).toBe(toHex(keccak_256(fromHex(header))))
   })
 
-  test('behavior: leaves out an event that does not agree', async () => {
+  test('omits an event that does not agree', async () => {
     const good = await bundleFrom((args) => node().request(args))
     expect(good.unprovenEvent).not.toBeNull()
     const [log] = (await node().request({
@@ -227,7 +227,7 @@ describe('proofs of nodes that leave something out', () => {
       { accountProof: [], storageProof: [null] },
       'proof_invalid',
     ],
-  ])('error: %s', async (_, method, answer, code) => {
+  ])('%s', async (_, method, answer, code) => {
     await expect(
       bundleFrom((args) =>
         args.method === method ? Promise.resolve(answer) : node().request(args),

@@ -19,7 +19,7 @@ const [sample] = cases as [Case]
 const refused = (code: string) => expect.objectContaining({ code })
 
 describe('proofs of real nodes', () => {
-  test.each(cases)('default: $name', (one) => {
+  test.each(cases)('$name', (one) => {
     const { registry, blockHash, stateProof, reading } = one
     expect(readStateProof(stateProof, registry, keyOf(one))).toEqual({
       ...reading,
@@ -27,7 +27,7 @@ describe('proofs of real nodes', () => {
     })
   })
 
-  test('default: the vectors cover every status of both nodes, and names longer than a slot', () => {
+  test('the vectors cover every status of both nodes, and names longer than a slot', () => {
     for (const node of ['Anvil', 'geth']) {
       const statuses = cases
         .filter(({ name }) => name.startsWith(node))
@@ -44,7 +44,7 @@ describe('proofs of real nodes', () => {
   }
   const count = (name: string) => named(name).stateProof.storageProof.length
 
-  test('behavior: absence takes one slot, also under a revocation', () => {
+  test('absence takes one slot, also under a revocation', () => {
     for (const { reading, stateProof } of cases)
       if (reading.status === 'not_issued') expect(stateProof.storageProof).toHaveLength(1)
     const { record } = named('not issued alone, and revoked in a batch').reading
@@ -52,13 +52,13 @@ describe('proofs of real nodes', () => {
     expect(record.revokedBlock).toBeGreaterThan(0)
   })
 
-  test('behavior: the revoker adds slots of its own, a batch one more', () => {
+  test('the revoker adds slots of its own, a batch one more', () => {
     expect(count('revoked')).toBe(count('valid'))
     expect(count('revoked by another account')).toBe(count('valid') + 2)
     expect(count('valid in a batch')).toBe(count('valid') + 1)
   })
 
-  test('behavior: a revocation that was set aside after a theft leaves the document valid, with a notice', () => {
+  test('a revocation that is ignored after a theft leaves the document valid, with a notice', () => {
     const { reading } = named('set aside')
     expect(reading).toMatchObject({
       status: 'valid',
@@ -76,7 +76,7 @@ describe('proofs of real nodes', () => {
     ['released by a thief in a batch that is revoked, which is shown', 2, 'revoked', 1],
     ['batch released by a trusted account, in which it is suspended', 1, 'suspended', 6],
     ['batch released by the same account before its theft', 2, 'valid', 0],
-  ])('behavior: %s: %i slots more than a document', (name, more, status, reason) => {
+  ])('%s: %i slots more than a document', (name, more, status, reason) => {
     const { reading, stateProof } = named(name)
     expect(reading).toMatchObject({ status, record: { reason } })
     expect(stateProof.storageProof).toHaveLength(count('valid') + more)
@@ -84,7 +84,7 @@ describe('proofs of real nodes', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('behavior: who released comes after batch and document, also where it is not shown', () => {
+  test('the releaser comes after batch and document, also when not shown', () => {
     const slotsAt = (one: Case) => {
       const { issuerId, documentHash, batch } = keyOf(one)
       const { record, batch: ofBatch, signer, account } = slotsOfIssuer(issuerId)
@@ -115,13 +115,13 @@ describe('proofs of real nodes', () => {
       ).toThrow(refused('proof_invalid'))
   })
 
-  test('behavior: the releaser of both is the issuer: each slot once', () => {
+  test('lists a slot once when the issuing account also released both', () => {
     const one = named('batch released by a trusted account, in which it is suspended')
     expect(one.reading.revoker).toEqual(one.reading.account)
     expect(one.stateProof.storageProof[2]?.key).toBe(slotsOfIssuer(1).signer(1))
   })
 
-  test('behavior: texts that are not UTF-8 have the slots of their bytes', () => {
+  test('text that is not UTF-8 has the slots of its bytes', () => {
     const { reading, stateProof } = named('of a closed issuer with name and URI that are not UTF-8')
     const { issuer } = reading as unknown as Pick<ChainReading, 'issuer'>
     expect(issuer.name).toBe(`Amt ${'\ufffd'.repeat(34)}${'A'.repeat(32)}`)
@@ -131,7 +131,7 @@ describe('proofs of real nodes', () => {
     expect(stateProof.storageProof).toHaveLength(9)
   })
 
-  test.each(cases)('error: $name does not prove another document or issuer', (one) => {
+  test.each(cases)('$name does not prove another document or issuer', (one) => {
     const { registry, stateProof } = one
     const key = keyOf(one)
     const hash: Hex = `0x${'5a'.repeat(32)}`
@@ -143,7 +143,7 @@ describe('proofs of real nodes', () => {
       expect(() => readStateProof(stateProof, registry, other)).toThrow(refused('proof_invalid'))
   })
 
-  test.each(cases)('error: $name rejects the proof of another chain', (one) => {
+  test.each(cases)('$name rejects the proof of another chain', (one) => {
     const foreign = cases.find(({ registry }) => registry !== one.registry)
     for (const part of ['accountProof', 'storageProof', 'header'] as const)
       expect(() =>
@@ -155,7 +155,7 @@ describe('proofs of real nodes', () => {
       ).toThrow(refused('proof_invalid'))
   })
 
-  test('error: a document that is there cannot be proven absent', () => {
+  test('an existing document cannot be proven absent', () => {
     const absent = named('not issued')
     const forged = {
       ...sample.stateProof,
@@ -189,7 +189,7 @@ describe('accounts without a registry, and invalid proofs', () => {
     bytes.padEnd(62, '0') + (2 * length).toString(16).padStart(2, '0')
   const long = (length: number) => (2 * length + 1).toString(16).padStart(64, '0')
 
-  test('default: reads texts of up to 31 bytes, and longer ones', () => {
+  test('reads texts of up to 31 bytes, and longer ones', () => {
     expect(readSlots(short('4142', 2), short('', 0))).toMatchObject({
       name: 'AB',
       uri: '',
@@ -201,7 +201,7 @@ describe('accounts without a registry, and invalid proofs', () => {
     }
   })
 
-  test('behavior: reads U+FFFD for each part of a text that is not UTF-8', () => {
+  test('reads U+FFFD for each part of a text that is not UTF-8', () => {
     expect(readSlots(short('ff', 1), short('41c328e28241', 6))).toMatchObject({
       name: '\ufffd',
       uri: 'A\ufffd(\ufffdA',
@@ -215,7 +215,7 @@ describe('accounts without a registry, and invalid proofs', () => {
     [6, 'distrusted'],
     [7, 'distrusted'],
     [8, 'valid'],
-  ])('behavior: issued in block 7, distrusted from %i: %s', (from, status) => {
+  ])('issued in block 7, distrusted from %i: %s', (from, status) => {
     // The address of an account has 160 bits; distrustedFrom follows.
     const signer = toHexWord((BigInt(from) << 160n) | 0xabn)
     const words = [ISSUED, signer].values()
@@ -223,7 +223,7 @@ describe('accounts without a registry, and invalid proofs', () => {
     expect(readVerification(key, read, block).status).toBe(status)
   })
 
-  test('error: rejects a record of an account that does not exist', () => {
+  test('rejects a record of an account that does not exist', () => {
     const words = [ISSUED].values()
     const read = () => fromHex(`0x${words.next().value ?? NONE}`)
     expect(() => readVerification(key, read, block)).toThrow(refused('no_registry'))
@@ -232,17 +232,17 @@ describe('accounts without a registry, and invalid proofs', () => {
   test.each<[string, string]>([
     ['a short text of 32 bytes', short('', 32)],
     ['a long text of 31 bytes', long(31)],
-  ])('error: %s', (_, slot) => {
+  ])('%s', (_, slot) => {
     expect(() => readSlots(slot)).toThrow(refused('no_registry'))
   })
 
-  test('behavior: does not read the bytes of a string behind its length', () => {
+  test('does not read bytes after the end of a string', () => {
     expect(readSlots(short('4142ff', 2)).name).toBe('AB')
     const parts = [long(33), '41'.repeat(32), `41${'ff'.repeat(31)}`]
     expect(readSlots(...parts).name).toBe('A'.repeat(33))
   })
 
-  test('error: an account has four items, and two hashes of 32 bytes', () => {
+  test('an account has four items, and two hashes of 32 bytes', () => {
     const address: Hex = `0x${'ab'.repeat(20)}`
     const [none, hash, short] = [0, 32, 31].map((length) => new Uint8Array(length).fill(7)) as [
       Uint8Array,
@@ -268,7 +268,7 @@ describe('accounts without a registry, and invalid proofs', () => {
       expect(() => readAccount(...account)).toThrow(refused('proof_invalid'))
   })
 
-  test('error: rejects anything but lists of hexadecimal strings', () => {
+  test('rejects anything but lists of hexadecimal strings', () => {
     const { stateProof, registry } = sample
     for (const change of [
       { header: 'x' },
@@ -316,7 +316,7 @@ describe('headers', () => {
   }
   const blocks: Record<string, unknown>[] = [GENESIS, ...vectors.blocks]
 
-  test.each(blocks)('default: $origin', (block) => {
+  test.each(blocks)('$origin', (block) => {
     const rlp = encodeHeader(block) as Hex
     const { blockHash, blockNumber, blockTime, stateRoot } = decodeHeader(rlp)
     expect(blockHash).toBe(block.hash)
@@ -325,7 +325,7 @@ describe('headers', () => {
     expect(toHex(stateRoot)).toBe(block.stateRoot)
   })
 
-  test.each(blocks)('error: $origin rejects other fields', (block) => {
+  test.each(blocks)('$origin rejects other fields', (block) => {
     for (const change of [
       { nonce: undefined },
       { requestsHash: block.requestsHash ? undefined : ZERO },
@@ -360,7 +360,7 @@ describe('headers', () => {
       ['0x1', '0x01'],
       ['0x80', '0x80'],
       ['0xc0de', '0xc0de'],
-    ])('default: slot %s', (slotNumber, item) => {
+    ])('slot %s', (slotNumber, item) => {
       const { rlp, block } = blockWith(
         { blockAccessListHash, slotNumber },
         blockAccessListHash,
@@ -373,12 +373,12 @@ describe('headers', () => {
       })
     })
 
-    test('behavior: reads an access list without slot numbers', () => {
+    test('reads an access list without slot numbers', () => {
       const { rlp, block } = blockWith({ blockAccessListHash }, blockAccessListHash)
       expect(encodeHeader(block)).toBe(rlp)
     })
 
-    test('error: rejects a missing field, and a field of a later fork', () => {
+    test('rejects a missing field, and a field of a later fork', () => {
       const { block } = blockWith(AMSTERDAM, blockAccessListHash, '0x80')
       for (const change of [
         { slotNumber: undefined },
@@ -395,7 +395,7 @@ describe('headers', () => {
     })
   })
 
-  test('error: refuses an endless list of fields', () => {
+  test('refuses an endless list of fields', () => {
     const fields = decodeRlp(fromHex(sample.stateProof.header)) as Uint8Array[]
     const longer = (count: number) =>
       toHex(encodeRlp([...fields, ...Array(count).fill(Uint8Array.of(1))]))
@@ -411,7 +411,7 @@ describe('headers', () => {
       'a time with a leading zero',
       `0xf0${'01'.repeat(3)}a0${'11'.repeat(32)}${'01'.repeat(7)}00${'01'.repeat(3)}`,
     ],
-  ])('error: %s', (_, rlp) => {
+  ])('%s', (_, rlp) => {
     expect(() => decodeHeader(rlp)).toThrow(refused('proof_invalid'))
   })
 })

@@ -76,11 +76,11 @@ describe('registryStatusOf', () => {
     ['a revocation after the end', 'revoked', { ...revoked(8, 1), validUntil: 1 }],
     ['a successor', 'superseded', revoked(8, 4)],
     ['a reason without a revocation', 'valid', { reason: 6 }],
-  ])('default: %s: %s', (_, status, more) => {
+  ])('%s: %s', (_, status, more) => {
     expect(statusOf(issued(more))).toBe(status)
   })
 
-  test('behavior: distrust comes before everything else', () => {
+  test('distrust comes before everything else', () => {
     for (const more of [{}, revoked(8, 1), revoked(8, 4), { validUntil: 1 }]) {
       for (const distrustedFrom of [1, 7])
         expect(statusOf(issued(more), { distrustedFrom })).toBe('distrusted')
@@ -88,7 +88,7 @@ describe('registryStatusOf', () => {
     }
   })
 
-  test('behavior: a revocation alone does not mean issued', () => {
+  test('a revocation alone does not mean issued', () => {
     const record = { ...NO_RECORD, ...revoked(8, 1) }
     expect(statusOf(record, { distrustedFrom: 1 })).toBe('not_issued')
   })
@@ -101,7 +101,7 @@ describe('a release by a distrusted account', () => {
     ['distrusted from the block before', 'suspended', 7],
     ['distrusted from that very block', 'suspended', 8],
     ['distrusted from the next block', 'valid', 9],
-  ])('default: released in block 8, %s: %s', (_, status, revokerFrom) => {
+  ])('released in block 8, %s: %s', (_, status, revokerFrom) => {
     const record = issued(revoked(8, 8))
     expect(statusOf(record, { revokerFrom })).toBe(status)
     const slot = { ...revoker, distrustedFrom: revokerFrom }
@@ -109,14 +109,14 @@ describe('a release by a distrusted account', () => {
     expect(isDistrustedRevision(record, slot)).toBe(status === 'suspended')
   })
 
-  test('behavior: comes before the expiry, and after a distrusted issue', () => {
+  test('comes before the expiry, but after a distrusted issue', () => {
     const record = issued({ ...revoked(8, 8), validUntil: 1 })
     expect(statusOf(record, { revokerFrom: 8 })).toBe('suspended')
     expect(statusOf(record, { revokerFrom: 9 })).toBe('expired')
     expect(statusOf(record, { revokerFrom: 8, distrustedFrom: 7 })).toBe('distrusted')
   })
 
-  test('behavior: distrust changes no other revision', () => {
+  test('has no effect on other revisions', () => {
     for (const reason of [0, 1, 4, 6])
       for (const revokerFrom of [1, 8])
         expect(statusOf(issued(revoked(8, reason)), { revokerFrom })).toBe(
@@ -124,7 +124,7 @@ describe('a release by a distrusted account', () => {
         )
   })
 
-  test('behavior: without a revision, nothing is suspended or distrusted', () => {
+  test('is nothing without a revision', () => {
     for (const reason of [0, 6, 8]) {
       expect(isSuspended(issued({ reason }), { distrustedFrom: 1 })).toBe(false)
       expect(isDistrustedRevision(issued({ reason }), { distrustedFrom: 1 })).toBe(false)
@@ -162,7 +162,7 @@ describe('recordInBatch', () => {
     return [record.revokedBlock, record.reason]
   }
 
-  test('default: takes the anchoring of the batch and the expiry of the leaf', () => {
+  test('uses the anchoring of the batch and the expiry of the leaf', () => {
     const alone = issued({ anchoredBlock: 99, validUntil: 98 })
     const { record, revoker } = recordInBatch(slot(alone), slot(batch()), 4)
     expect(record).toEqual(batch({ validUntil: 4 }))
@@ -180,7 +180,7 @@ describe('recordInBatch', () => {
     ["the document's own in one block", [8, 1], [8, 5], 'own'],
     ["the document's own of two releases", [9, 8], [8, 8], 'own'],
     ["the document's own nothing, of a release", [0, 0], [8, 8], 'own'],
-  ])('behavior: %s: %o, %o', (_, ofOwn, ofBatch, which) => {
+  ])('%s: %o, %o', (_, ofOwn, ofBatch, which) => {
     expect(chosen(ofOwn, ofBatch)).toEqual(which === 'own' ? ofOwn : ofBatch)
   })
 
@@ -196,11 +196,11 @@ describe('recordInBatch', () => {
     ["the document's own in one block", [8, 8, 1], [8, 6, 0], 'own'],
     ["a final one beats a thief's release", [7, 8, 1], [8, 1, 0], 'batch'],
     ["a thief's final one beats a thief's release", [8, 1, 1], [7, 8, 1], 'own'],
-  ])('behavior: %s: %o, %o', (_, ofOwn, ofBatch, which) => {
+  ])('%s: %o, %o', (_, ofOwn, ofBatch, which) => {
     expect(chosen(ofOwn, ofBatch)).toEqual((which === 'own' ? ofOwn : ofBatch).slice(0, 2))
   })
 
-  test('behavior: takes setAside from either', () => {
+  test('uses setAside of either', () => {
     const setAside = (ofOwn: boolean, ofBatch: boolean) =>
       recordInBatch(slot(own({ setAside: ofOwn })), slot(batch({ setAside: ofBatch })), 0).record
         .setAside
@@ -233,7 +233,7 @@ describe('contradictionOf', () => {
       ...more,
     })
 
-  test('default: accepts every answer that the registry can give', () => {
+  test('accepts every answer that the registry can give', () => {
     for (const one of [
       reading(),
       reading({ status: 'revoked', record: issued(revoked(8, 1)), revoker }),
@@ -309,7 +309,7 @@ describe('contradictionOf', () => {
     ['the account of nothing', absent({ account })],
     ['the revoker of nothing', absent({ record: { ...NO_RECORD, ...revoked(8, 1) }, revoker })],
     ['the issuer of nothing', absent({ issuer: { ...emptyIssuer(1), name: 'A' } })],
-  ])('error: %s', (_, one) => {
+  ])('%s', (_, one) => {
     expect(contradictionOf(one)).toEqual(expect.any(String))
   })
 })

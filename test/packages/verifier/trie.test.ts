@@ -22,18 +22,18 @@ const read = (root: Hex, key: Hex, proof: readonly Hex[]) => {
 const refused = expect.objectContaining({ code: 'proof_invalid' })
 
 describe("go-ethereum's proofs", () => {
-  test.each(cases)('default: $name', ({ root, key, proof, value }) => {
+  test.each(cases)('$name', ({ root, key, proof, value }) => {
     expect(read(root, key, proof)).toBe(value)
   })
 
-  test('default: the vectors have embedded nodes, both found and absent', () => {
+  test('the vectors have embedded nodes, both found and absent', () => {
     // A proof of one node whose key parts late is one of nodes in a node.
     const inside = cases.filter(({ name, proof }) => name.includes('inside') && proof.length <= 2)
     expect(inside.some(({ value }) => value === null)).toBe(true)
     expect(inside.some(({ value }) => value !== null)).toBe(true)
   })
 
-  test.each(cases)('error: $name is refused when changed', ({ root, key, proof }) => {
+  test.each(cases)('$name is refused when changed', ({ root, key, proof }) => {
     const flipped = (hex: Hex, at: number): Hex => {
       const bytes = fromHex(hex)
       bytes[at] = (bytes[at] ?? 0) ^ 1
@@ -57,14 +57,14 @@ describe("go-ethereum's proofs", () => {
       expect(() => read(changedRoot, key, nodes)).toThrow(refused)
   })
 
-  test('behavior: a leaf on the way to the key is not the key', () => {
+  test('a leaf on the way to the key is not the key', () => {
     const leaf = encodeRlp([fromHex('0x2012'), fromHex('0x05')])
     const root = toHex(keccak_256(leaf))
     expect(read(root, '0x12', [toHex(leaf)])).toBe('0x05')
     expect(read(root, `0x12${'00'.repeat(31)}`, [toHex(leaf)])).toBeNull()
   })
 
-  test('error: a node under 32 bytes is inside its parent, and no other is', () => {
+  test('a node under 32 bytes, and no other, is inside its parent', () => {
     const empty = new Uint8Array()
     /** A branch above a leaf of this many bytes with the rest of the key 0x12. */
     const readBelow = (size: number, isInside: boolean) => {
@@ -83,7 +83,7 @@ describe("go-ethereum's proofs", () => {
     expect(() => readBelow(31, false)).toThrow(refused)
   })
 
-  test('error: an extension has a path', () => {
+  test('an extension has a path', () => {
     const readUnder = (path: Hex, key: Hex) => {
       const extension = encodeRlp([fromHex(path), [fromHex('0x32'), fromHex('0x05')]])
       return read(toHex(keccak_256(extension)), key, [toHex(extension)])
@@ -92,7 +92,7 @@ describe("go-ethereum's proofs", () => {
     expect(() => readUnder('0x00', '0x12')).toThrow(refused)
   })
 
-  test('error: refuses the proof of another key', () => {
+  test('refuses the proof of another key', () => {
     const many = cases.filter(({ name }) => name.startsWith('2000'))
     for (const { root, key } of many)
       for (const { key: other, proof } of many)
@@ -109,7 +109,7 @@ describe('RLP', () => {
   const hexOf = (value: RlpItem): unknown =>
     value instanceof Uint8Array ? toHex(value) : value.map(hexOf)
 
-  test('default: encodes and decodes as ethers does', () => {
+  test('encodes and decodes as ethers does', () => {
     fc.assert(
       fc.property(item, (value) => {
         const encoded = encodeRlp(value)
@@ -123,7 +123,7 @@ describe('RLP', () => {
     expect(decodeRlp(encodeRlp([large]))).toEqual([large])
   })
 
-  test('behavior: no item is inside more than 32 lists, so that the 33rd must be empty', () => {
+  test('accepts items inside at most 32 lists', () => {
     const nested = (lists: number, innermost: RlpItem = []): RlpItem =>
       lists === 1 ? innermost : [nested(lists - 1, innermost)]
     expect(decodeRlp(encodeRlp(nested(33)))).toEqual(nested(33))
@@ -132,7 +132,7 @@ describe('RLP', () => {
       expect(() => decodeRlp(encodeRlp(deep))).toThrow(refused)
   })
 
-  test('behavior: encodes what it decoded to the same bytes', () => {
+  test('encodes what it decoded to the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 12 }), (input) => {
         let decoded: RlpItem
@@ -161,7 +161,7 @@ describe('RLP', () => {
     ['an item over the end of its list', '0xc28301'],
     ['a long form of a short list', '0xf801c0'],
     ['lists in lists without end', `0x${'c1'.repeat(2000)}c0`],
-  ])('error: %s', (_, input) => {
+  ])('%s', (_, input) => {
     expect(() => decodeRlp(fromHex(input))).toThrow(refused)
   })
 })

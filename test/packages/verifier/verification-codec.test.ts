@@ -71,7 +71,7 @@ const plain = <T extends object>(part: T) =>
     ]),
   )
 
-test('default: encodes both calls as ethers does', () => {
+test('encodes both calls as ethers does', () => {
   expect(encodeVerificationCall(KEY)).toBe(
     registryAbi.encodeFunctionData('verificationOf', [KEY.issuerId, HASH]),
   )
@@ -91,7 +91,7 @@ test('default: encodes both calls as ethers does', () => {
   }
 })
 
-test('default: decodes what ethers encodes, for any verification', () => {
+test('decodes what ethers encodes, for any verification', () => {
   fc.assert(
     fc.property(verification, (value) => {
       const { chainId, reading } = decode(encode(value))
@@ -111,7 +111,7 @@ test('default: decodes what ethers encodes, for any verification', () => {
   )
 })
 
-test('default: encodes and decodes a call of many as ethers does', () => {
+test('encodes and decodes a call of many as ethers does', () => {
   const keys = fc.array(
     fc.record({
       issuerId: uint(32).map(Number),
@@ -139,7 +139,7 @@ test('default: encodes and decodes a call of many as ethers does', () => {
   )
 })
 
-test('behavior: a revoker of zeros means no revoker', () => {
+test('a revoker of zeros means no revoker', () => {
   expect(decode(good).reading.revoker).toBeNull()
 })
 
@@ -148,7 +148,7 @@ const read = ({ topics, data }: { topics: string[]; data: string }) => ({
   data: readHex(data),
 })
 
-test('default: decodes the event as ethers does', () => {
+test('decodes the event as ethers does', () => {
   expect(registryAbi.getEvent('DocumentIssued')?.topicHash).toBe(ISSUED_TOPIC)
   fc.assert(
     fc.property(uint(32), address, uint(40), (issuerId, by, validUntil) => {
@@ -162,7 +162,7 @@ test('default: decodes the event as ethers does', () => {
   )
 })
 
-test('default: decodes the event of a batch, which has no expiry', () => {
+test('decodes the event of a batch, which has no expiry', () => {
   expect(registryAbi.getEvent('BatchIssued')?.topicHash).toBe(BATCH_ISSUED_TOPIC)
   const by = `0x${'ab'.repeat(20)}`
   const log = registryAbi.encodeEventLog('BatchIssued', [ROOT, 7, by, 1000, HASH])
@@ -249,15 +249,15 @@ describe('anything that Solidity would not encode is refused', () => {
     ['a count over 40 bits', changed(word(31) - 5, 1)],
     ['a closing over 40 bits', changed(word(35) - 5, 1)],
     ['padding that is not zero', changed(good.length / 2 - 2, 1)],
-  ])('error: %s', (_, data) => {
+  ])('%s', (_, data) => {
     expect(() => decode(data)).toThrow(FormatError)
   })
 
-  test('behavior: a name that is not UTF-8 is read with U+FFFD', () => {
+  test('a name that is not UTF-8 is read with U+FFFD', () => {
     expect(decode(changed(37 * 32, 0xff)).reading.issuer.name).toMatch(/^\ufffd[^\ufffd]*$/)
   })
 
-  test('error: refuses a list that is laid out in another way', () => {
+  test('refuses a list that is laid out in another way', () => {
     const list = registryAbi.encodeFunctionResult('verificationsOf', [[SAMPLE, SAMPLE]])
     const [first, second] = [2, 3].map((index) => list.slice(2 + index * 64, 2 + (index + 1) * 64))
     const laidOut = (...offsets: (string | undefined)[]) =>
@@ -281,7 +281,7 @@ describe('anything that Solidity would not encode is refused', () => {
     expect(() => decodeVerifications(list, [1, 2, 3])).toThrow(FormatError)
   })
 
-  test('behavior: does not mix up issuers and accounts of one answer', () => {
+  test('does not mix up issuers and accounts of one answer', () => {
     const other = { ...SAMPLE.account, account: `0x${'cd'.repeat(20)}` as const }
     const values = [
       SAMPLE,
@@ -296,7 +296,7 @@ describe('anything that Solidity would not encode is refused', () => {
     )
   })
 
-  test('error: refuses an event of another kind, with other topics or other data', () => {
+  test('refuses an event of another kind, with other topics or other data', () => {
     const log = registryAbi.encodeEventLog('DocumentIssued', [HASH, 1, `0x${'ab'.repeat(20)}`, 0])
     expect(decodeIssued(read(log)).issuerId).toBe(1)
     for (const other of [

@@ -68,7 +68,7 @@ function caseOf(name: string): CorpusCase {
   return found
 }
 
-test('default: has far more bad cases than good ones', () => {
+test('has far more bad cases than good ones', () => {
   const good = cases.filter(
     ({ expected }) =>
       'status' in expected &&
@@ -78,7 +78,7 @@ test('default: has far more bad cases than good ones', () => {
   expect(cases.length).toBeGreaterThan(4 * good.length)
 })
 
-test('default: the cut of an ordinary run has every status and every code', () => {
+test('the subset of an ordinary run has every status and every code', () => {
   const cut = cutOf(cases)
   const told = (some: typeof cases) =>
     new Set(
@@ -89,7 +89,7 @@ test('default: the cut of an ordinary run has every status and every code', () =
   expect(told(cut)).toEqual(told(cases))
 })
 
-test('default: at least 60 cases go through every door in an ordinary run', () => {
+test('at least 60 cases go through every program in an ordinary run', () => {
   const doors = Object.values(CAN_ASK).map((canAsk) => new Set(cutOf(cases.filter(canAsk))))
   const common = cases.filter((one) => doors.every((door) => door.has(one)))
   expect(common.length).toBeGreaterThanOrEqual(60)
@@ -101,13 +101,10 @@ describe.concurrent('library', () => {
     expect(await libraryTells(one)).toEqual(expectedOf(one))
   })
 
-  test.each(names.filter((name) => caseIdentity(name)))(
-    'behavior: %s, by the domain',
-    async (name) => {
-      const { checks } = await libraryVerdict(caseOf(name))
-      expect(identityTold(checks)).toBe(caseIdentity(name))
-    },
-  )
+  test.each(names.filter((name) => caseIdentity(name)))('%s, by the domain', async (name) => {
+    const { checks } = await libraryVerdict(caseOf(name))
+    expect(identityTold(checks)).toBe(caseIdentity(name))
+  })
 })
 
 /** @returns The expected result of the check `identity`, if the case has one. */

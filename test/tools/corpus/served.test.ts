@@ -32,7 +32,7 @@ function runCorpus(cases: readonly string[], program: readonly string[]): Promis
 
 const names = casesOfRun().map(({ name }) => name)
 
-test('behavior: served.json of each case matches what its chain and sources answer today', async () => {
+test('served.json of each case matches what its chain and sources answer today', async () => {
   const changed: string[] = []
   for await (const served of recordCases(names)) {
     const file = servedFile({ name: served.case })
@@ -48,7 +48,7 @@ describe('case.schema.json', () => {
   const fits = (ref: string, value: unknown) =>
     ajv.validate(ref, value) || expect.fail(ajv.errorsText())
 
-  test('default: every served.json fits it, and every expectation is a verdict', () => {
+  test('accepts every served.json, and every expectation is a verdict', () => {
     for (const { name } of readCases()) {
       const served = JSON.parse(readFileSync(servedFile({ name }), 'utf8'))
       fits('case', served)
@@ -56,7 +56,7 @@ describe('case.schema.json', () => {
     }
   })
 
-  test('error: an unknown member, status or check does not fit', () => {
+  test('refuses an unknown member, status or check', () => {
     const served = JSON.parse(readFileSync(servedFile({ name: 'valid-minimal' }), 'utf8'))
     for (const change of [
       { colour: 'red' },
@@ -90,11 +90,11 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
     return found
   }
 
-  test('default: serves every case', () => {
+  test('serves every case', () => {
     expect(served.map((one) => one.case)).toEqual(readCases().map(({ name }) => name))
   })
 
-  test.concurrent.each(names)('behavior: the library judges %s as it should', async (name) => {
+  test.concurrent.each(names)('the library judges %s as expected', async (name) => {
     const one = caseOf(name)
     expect(await libraryTells(one)).toEqual(expectedOf(one))
   })
@@ -102,7 +102,7 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
   // The suite runs one of each kind in npm test, and all in npm run test:long.
   const kinds = new Map(readCases().map(({ name }) => [name.split('-', 1)[0], name]))
   const judged = IS_LONG ? [] : [...kinds.values()]
-  test('behavior: run.py finds that the example in Python judges the cases as it should', async () => {
+  test('run.py accepts the verdicts of the example in Python', async () => {
     const { code, stdout } = await runCorpus(judged, [python ?? '', JUDGE])
     expect(stdout).toMatch(/^corpus \d+\.\d+\.\d+: \d+ as expected, 0 differ/m)
     expect(code).toBe(0)
@@ -120,27 +120,27 @@ describe('run.py', () => {
     ['{"status":"revoked","document":true,"disclosed":{"a":1}}', 'disclosed is {"a": 1}, not null'],
     ['[]', 'standard output is not one JSON object'],
     ['', 'standard output is not one JSON object'],
-  ])('error: a program that prints %s differs', async (text, says) => {
+  ])('reports a difference for a program that prints %s', async (text, says) => {
     const { code, stdout } = await runCorpus(two, printing(text))
     expect(code).toBe(1)
     expect(stdout).toContain(says)
   })
 
-  test('args: a verdict may leave out codes, and what it cannot tell', async () => {
+  test('a verdict may omit codes, and what it cannot tell', async () => {
     const least = '{"status":"revoked","document":true,"notPassed":["revocation fail"]}'
     const { code } = await runCorpus(['revoked-unspecified'], printing(least))
     expect(code).toBe(0)
     expect((await runCorpus(['malformed-typo'], printing('{"error":null}'))).code).toBe(0)
   })
 
-  test('error: a program that fails differs; one that skips all has judged nothing', async () => {
+  test('a program that fails differs; one that skips everything has judged nothing', async () => {
     const failed = await runCorpus(two, [process.execPath, '-e', 'throw new Error("broken")'])
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('exit code 1') })
     const skipped = await runCorpus(two, printing('{"skip":"not today"}'))
     expect(skipped).toMatchObject({ code: 2, stdout: expect.stringContaining('not today') })
   })
 
-  test('error: says what is missing', async () => {
+  test('names what is missing', async () => {
     for (const [names, program, says] of [
       [[], [], 'usage: '],
       [['no-such-case'], ['true'], 'there is no case no-such-case'],

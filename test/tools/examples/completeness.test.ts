@@ -144,32 +144,29 @@ const flipped = (hex: string, random: Random): string => {
   return `${hex.slice(0, at)}${digit.toString(16)}${hex.slice(at + 1)}`
 }
 
-test.skipIf(python === undefined)(
-  'default: an independent reader reads the same lists',
-  async () => {
-    const found = await expectSame(proofs.map(({ name, proof }) => given(name, proof)))
-    expect(found.map((one) => 'status' in one && one.status)).toEqual([
-      'complete',
-      'incomplete',
-      'complete',
-      'incomplete',
-      'incomplete',
-      'complete',
-      'complete',
-      'complete',
-      'complete',
-    ])
-    const strangers = found.flatMap((one, i) =>
-      'isRegistered' in one && one.isRegistered ? [] : [proofs[i]?.name],
-    )
-    expect(strangers).toEqual(['nothing'])
-    const suspended = found.map((one) => JSON.stringify(one).split('"suspended"').length - 1)
-    expect(suspended.slice(6)).toEqual([0, 2, 0])
-  },
-)
+test.skipIf(python === undefined)('an independent reader reads the same lists', async () => {
+  const found = await expectSame(proofs.map(({ name, proof }) => given(name, proof)))
+  expect(found.map((one) => 'status' in one && one.status)).toEqual([
+    'complete',
+    'incomplete',
+    'complete',
+    'incomplete',
+    'incomplete',
+    'complete',
+    'complete',
+    'complete',
+    'complete',
+  ])
+  const strangers = found.flatMap((one, i) =>
+    'isRegistered' in one && one.isRegistered ? [] : [proofs[i]?.name],
+  )
+  expect(strangers).toEqual(['nothing'])
+  const suspended = found.map((one) => JSON.stringify(one).split('"suspended"').length - 1)
+  expect(suspended.slice(6)).toEqual([0, 2, 0])
+})
 
 test.skipIf(python === undefined)(
-  'error: an independent reader refuses the same proofs, with the same codes',
+  'an independent reader refuses the same proofs, with the same codes',
   async () => {
     const proof = proofs[0]?.proof as CompletenessProof
     const { nodes, accountProof, header } = proof
@@ -278,7 +275,7 @@ function proofOver(trie: Trie, more: RlpItem[] = [], codeHash = new Uint8Array(3
 }
 
 test.skipIf(python === undefined)(
-  'error: an independent reader refuses the same tries that no chain has',
+  'an independent reader refuses the same invalid tries',
   async () => {
     const at = (length: number) => [KEY.slice(0, length)]
     const good: Trie = { value: LONG_VALUE, leaf: 'by hash', branch: 'by hash', extensions: at(5) }
@@ -313,7 +310,7 @@ test.skipIf(python === undefined)(
 )
 
 test.skipIf(python === undefined)(
-  'error: an independent reader refuses every changed byte, as the library does',
+  'an independent reader refuses every changed byte, as the library does',
   async () => {
     const random = seededRandom(7)
     const proof = proofs[2]?.proof as CompletenessProof

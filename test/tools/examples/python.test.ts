@@ -61,7 +61,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
   const named = (malformed: boolean) =>
     cases.filter(({ expected }) => 'error' in expected === malformed).map(({ name }) => name)
 
-  test.each(named(false))('behavior: %s', async (name) => {
+  test.each(named(false))('%s', async (name) => {
     const one = caseOf(name)
     const { code, output } = await program.run(one)
     const { asOf, domain, ...verdict } = JSON.parse(output)
@@ -73,7 +73,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
     expect(code).toBe(EXIT_CODES[verdict.status] ?? 1)
   })
 
-  test.each(named(true))('behavior: %s', async (name) => {
+  test.each(named(true))('%s', async (name) => {
     const one = caseOf(name)
     const { code, output, errors } = await program.run(one)
     expect({ code, output }).toEqual({ code: 2, output: '' })
@@ -82,7 +82,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
     if (!one.presentation && !one.credential) expect(errors).not.toContain(publicIdOf(one))
   })
 
-  test('behavior: the command reads the publicId from standard input, prints the verdict and nothing else', async () => {
+  test('the command reads the publicId from standard input, prints the verdict and nothing else', async () => {
     const one = caseOf('valid-minimal')
     const args = [...argumentsFor(one).slice(0, -1), '-']
     const running = promisify(execFile)(python ?? '', [EXAMPLE, ...args])
@@ -95,13 +95,13 @@ describe.skipIf(python === undefined)('the corpus', () => {
 
 // 210 of them verified documents alone. Presentations and disclosures take 45, credentials 55, the
 // issuer's domain 40, and strict JSON, which all need, with the forms of what is read the rest.
-test('default: the example has under 370 lines', () => {
+test('the example has under 370 lines', () => {
   const lines = readFileSync(EXAMPLE, 'utf8').trimEnd().split('\n')
   expect(lines.length).toBeLessThan(370)
 })
 
 test.skipIf(python === undefined)(
-  'behavior: agrees on the vectors and on edge cases of the format',
+  'agrees on the vectors and on edge cases of the format',
   async () => {
     const { stdout } = await promisify(execFile)(python ?? '', [
       pathOf('vectors.py'),

@@ -114,7 +114,10 @@ function* addSend(added: {
   const places = members.map(({ place }) => place)
   const ready = yield* first(COUNT_READY, { places, ...senderValues(sender) })
   if (Number(ready?.count) < members.length)
-    throw new IssueError('registry_refused', `${members.length} intents may not be sent yet`)
+    throw new IssueError(
+      'registry_refused',
+      `${members.length} documents or changes may not be sent yet`,
+    )
   const row = yield* first(INSERT_SEND, { nonce, head, account: fromHex(account) })
   const id = Number(row?.id)
   yield* all(CARRY, { send: id, places })

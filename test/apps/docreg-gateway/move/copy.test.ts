@@ -113,7 +113,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     }
   }
 
-  test('everything comes back as it was, and numbers go on', async () => {
+  test('keeps every row, and numbers continue', async () => {
     await fillFolder('first')
     const before = await sumsOf('first')
     const url = await server.newDatabase()
@@ -124,7 +124,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
       expect(existsSync(join(dir, 'second', file))).toBe(false)
   })
 
-  test('the outbox keeps its bytes, and belongs to the account', async () => {
+  test('the outbox keeps its bytes, and stays bound to its account', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await moveToPostgres(taskOf('first', url))
@@ -144,7 +144,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     )
   })
 
-  test('a move that is cut off leaves nothing behind, and can be repeated', async () => {
+  test('an interrupted move leaves nothing behind, and can be repeated', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     const cut = { ...taskOf('first', url), say: (line: string) => cutAt(line, 'event') }
@@ -160,7 +160,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     if (line.includes(` ${table}:`)) throw new Error('cut off')
   }
 
-  test('the original of a move is refused, on either side', async () => {
+  test('refuses the original after a move, in both directions', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await moveToPostgres(taskOf('first', url))
@@ -174,7 +174,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     ).rejects.toThrow('moved')
   })
 
-  test('a target that has something is refused, and keeps it', async () => {
+  test('refuses a target that has data, and leaves it unchanged', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await moveToPostgres(taskOf('first', url))
@@ -186,7 +186,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     openSqlite(join(dir, 'second', 'gateway.db')).close()
   })
 
-  test('neither side may be in use', async () => {
+  test('refuses a source or target that is in use', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     const gateway = openSqlite(join(dir, 'first', 'gateway.db'))
@@ -204,7 +204,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await listening.end()
   })
 
-  test('another registry, another secret and a damaged payload are refused', async () => {
+  test('refuses another registry, another secret and a damaged payload', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     const { identity, ...task } = taskOf('first', url)
@@ -216,7 +216,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await expect(moveToPostgres(taskOf('first', url))).rejects.toThrow('is damaged')
   })
 
-  test('transactions in flight of another account are refused', async () => {
+  test('refuses transactions in flight of another account', async () => {
     await fillFolder('first')
     const url = await server.newDatabase()
     await expect(moveToPostgres(taskOf('first', url, randomKey()))).rejects.toThrow('is in flight')
@@ -224,7 +224,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await expect(moveToSqlite(taskOf('second', url, randomKey()))).rejects.toThrow('are in flight')
   })
 
-  test('each table and column moves, or stays on purpose', async () => {
+  test('moves each table and column, or leaves it on purpose', async () => {
     const url = await server.newDatabase()
     await fillFolder('first')
     const main = new DatabaseSync(join(dir, 'first', 'gateway.db'))

@@ -12,7 +12,7 @@ const folder = postgresFolder()
 /** It starts many processes. */
 const LONG_MS = 300_000
 
-describe.skipIf(folder === undefined)('a service that moves', () => {
+describe.skipIf(folder === undefined)('moving a service', () => {
   let service: MovableService
   beforeEach(async () => {
     service = await startMovableService(folder ?? '')
@@ -20,7 +20,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
   afterEach(() => service.remove())
 
   test(
-    'default: what was promised is kept, and repeats are answered alike',
+    'keeps its promises, and repeats get the same answers',
     async () => {
       const { dir, proxy, postgres, start, command } = service
       const sqlite = { DATA_DIR: join(dir, 'sqlite') }
@@ -79,7 +79,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
     LONG_MS,
   )
 
-  test('error: nothing moves when the chain lacks what was anchored', async () => {
+  test('refuses to move when the chain lacks an anchored document', async () => {
     const { dir, postgres, start, command } = service
     const where = { DATA_DIR: join(dir, 'sqlite'), DATABASE_URL: await postgres.newDatabase() }
     const gateway = await start({ DATA_DIR: where.DATA_DIR })

@@ -91,7 +91,7 @@ const refuse = (status: number, ...hashes: Uint8Array[]) => {
   refusal = (path) => (refused.includes(path) ? status : undefined)
 }
 
-test('default: waits for a service that limits requests, and misses nothing', async () => {
+test('waits for a service that limits requests, and reads every block', async () => {
   const { code, stdout } = await audit('--json')
   expect(Object.keys(countsIn(stdout))).toEqual(['code_unchecked'])
   expect(JSON.parse(stdout).issuers[0].counts).toMatchObject({
@@ -101,7 +101,7 @@ test('default: waits for a service that limits requests, and misses nothing', as
   expect(code).toBe(0)
 })
 
-test('error: a block that a source does not give now is not missing, and the headline says so', async () => {
+test('does not report a block as missing when a source fails, and says so on top', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'busy-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const [single, first] = [alone[0] as Issued, batch[0] as Issued]
@@ -145,7 +145,7 @@ test('error: a block that a source does not give now is not missing, and the hea
   )
 })
 
-test('error: a list, a recount and a bundle say that a source did not answer', async () => {
+test('list, recount and bundle report a source that did not answer', async () => {
   refuse(500, hashOfCid(manifest))
   const ipfs = ['--ipfs', front.url]
   const listed = await docreg(['list', '--issuer', '1', ...trusted(), ...ipfs, '--json'])

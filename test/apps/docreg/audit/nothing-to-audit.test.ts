@@ -55,7 +55,7 @@ const refusalOf = async (command: string, issuer: number, ...args: string[]) => 
   return { code, error: error.code as string, message: error.message as string }
 }
 
-test('error: a registry that is newer than the final block', async () => {
+test('reports a registry that is newer than the final block', async () => {
   // Of its deployment and what follows, the last two blocks are not final.
   const before = String(Number(await head()) - 3)
   for (const command of ['audit', 'export']) {
@@ -78,7 +78,7 @@ test('error: a registry that is newer than the final block', async () => {
   await pass()
 })
 
-test('error: an issuer that was never registered', async () => {
+test('reports an issuer that was never registered', async () => {
   const unknown = { code: 2, error: 'unknown_issuer' }
   const file = join(dir, 'unknown.ndjson')
   for (const [command, ...args] of [
@@ -114,7 +114,7 @@ test('error: an issuer that was never registered', async () => {
   expect(JSON.parse(offline.stdout).error.code).toBe('unknown_issuer')
 })
 
-test('error: an issuer that was registered after the block', async () => {
+test('reports an issuer that was registered after the block', async () => {
   const before = await head()
   await send('admin', 'registerIssuer', new Wallet(keys.manager).address, 'Two', '')
   const newer = { code: 2, error: 'issuer_newer' }
@@ -125,7 +125,7 @@ test('error: an issuer that was registered after the block', async () => {
   expect((await run('audit', 2)).code).toBe(0)
 })
 
-test('behavior: an issuer without documents is not shown as complete', async () => {
+test('does not report an issuer without documents as complete', async () => {
   const out = join(dir, 'empty')
   const { code, stdout } = await run('audit', 1, '--out', out)
   expect(stdout).toMatch(/^NOTHING TO AUDIT: .* no document and no batch .* at this block\.\n/)
@@ -143,7 +143,7 @@ test('behavior: an issuer without documents is not shown as complete', async () 
   expect(exported.code).toBe(0)
 })
 
-test('behavior: counts and names what is newer than the final block', async () => {
+test('counts and names what is newer than the final block', async () => {
   await send('issuer', 'issueMany', 1, documents, [0, 0, 0])
   await send('issuer', 'issueBatch', 1, id('root'), 5, id('manifest'))
   const later =
@@ -177,7 +177,7 @@ test('behavior: counts and names what is newer than the final block', async () =
   expect(whole.stdout).toMatch(/^COMPLETE, PROVEN: The list has 3 of 3 documents .* 1 document\.\n/)
 })
 
-test('error: a node that lies about the newest block makes no unknown issuer an audit', async () => {
+test('reports an unknown issuer even if a node lies about the newest block', async () => {
   proxy.change = (method, result) =>
     method === 'eth_call' ? `${String(result).slice(0, 2 + 5 * 64)}${toWord(1).slice(2)}` : result
   expect(await refusalOf('audit', 999)).toMatchObject({ code: 2, error: 'issuer_newer' })

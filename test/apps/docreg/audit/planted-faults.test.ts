@@ -212,7 +212,7 @@ const everything = () => [
 const foundIn = (stdout: string): Found[] => JSON.parse(stdout).issuers[0].findings
 const countsOf = (found: Found[]) => Object.fromEntries(found.map((one) => [one.code, one.count]))
 
-test('default: finds every planted fault, and proves the list complete', async () => {
+test('finds every planted fault, and proves that the list is complete', async () => {
   const { code, stdout } = await audit(...everything(), '--json')
   const [issuer] = JSON.parse(stdout).issuers
   expect(issuer).toMatchObject({ status: 'complete', asOf: { isFinal: true } })
@@ -227,7 +227,7 @@ test('default: finds every planted fault, and proves the list complete', async (
   expect(issuer.summary.byCategory).toContainEqual({ category: 'diploma', issued: 1 })
 })
 
-test('default: names by its hash what a distrusted account released or revoked', async () => {
+test('names by hash what a distrusted account released or revoked', async () => {
   const out = join(dir, 'stolen')
   const { stdout } = await audit(...everything(), '--out', out)
   const { issuers } = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8'))
@@ -288,7 +288,7 @@ test('default: names by its hash what a distrusted account released or revoked',
   expect(revokedBlock).toBeGreaterThan(0)
 })
 
-test('default: writes a report that loads nothing, a CSV and a checkpoint', async () => {
+test('writes a report that loads no resources, a CSV and a checkpoint', async () => {
   const out = join(dir, 'audit')
   const first = await audit(...everything(), '--out', out)
   expect(first.stdout).toMatch(/^COMPLETE, WITH FAULTS: /)
@@ -310,7 +310,7 @@ test('default: writes a report that loads nothing, a CSV and a checkpoint', asyn
   expect(proxy.asked).not.toContain('eth_getLogs')
 })
 
-test('behavior: finds a document, a batch and an event that the node leaves out or changes', async () => {
+test('finds a document, a batch and an event that the node leaves out or changes', async () => {
   proxy.change = (method, result) => {
     if (method !== 'eth_getLogs') return result
     const logs = result as { topics: Hex[]; data: Hex }[]
@@ -336,7 +336,7 @@ test('behavior: finds a document, a batch and an event that the node leaves out 
 
 const BATCH_ISSUED = '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
 
-test('behavior: takes a kept list, and finds what is missing and what was never issued', async () => {
+test('reads a stored list, and finds missing and never issued documents', async () => {
   const { stdout } = await audit('--json')
   expect(foundIn(stdout).map(({ code }) => code)).not.toContain('never_issued')
   const out = join(dir, 'audit')
@@ -360,7 +360,7 @@ test('behavior: takes a kept list, and finds what is missing and what was never 
   expect(JSON.parse(whole.stdout).issuers[0].status).toBe('complete')
 })
 
-test('behavior: an export proves itself offline, stays up to date, and misses nothing', async () => {
+test('an export verifies offline, can be extended, and omits nothing', async () => {
   const file = join(dir, 'list.ndjson')
   const ofIssuer = (...args: string[]) =>
     docreg(['export', '--issuer', '1', '--registry', world.registry, ...args])
@@ -395,7 +395,7 @@ test('behavior: an export proves itself offline, stays up to date, and misses no
   expect(await codeOf(check(changed))).toBe('unreadable')
 })
 
-test('behavior: follows accounts, recoveries, renamed and unknown issuers', async () => {
+test('tracks accounts, recoveries, renamed and unknown issuers', async () => {
   const head = Number(await anvil.request<Hex>('eth_blockNumber'))
   const stop = new AbortController()
   const request = createRequest(createFetchProvider(proxy.url))
@@ -452,7 +452,7 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
   expect(await firstFrom({ block: head, hash: `0x${'11'.repeat(32)}` })).toBe('reorg')
 })
 
-test('behavior: follows the role of the admin', async () => {
+test('tracks the role of the admin', async () => {
   const head = Number(await anvil.request<Hex>('eth_blockNumber'))
   const stop = new AbortController()
   const { addresses, send, pass } = world
@@ -495,7 +495,7 @@ test('behavior: follows the role of the admin', async () => {
   expect(accepted[2]).toBe(Number(timestamp) + 86_400)
 })
 
-test('behavior: would report a change of the delay, which the registry refuses', () => {
+test('would report a change of the delay, which the registry refuses', () => {
   const abi = new Interface([
     'event DefaultAdminDelayChangeScheduled(uint48 newDelay, uint48 effectSchedule)',
   ])
@@ -516,7 +516,7 @@ test('behavior: would report a change of the delay, which the registry refuses',
   expect(() => decodeFollowedLog({ ...log, data: '0x' }, address)).toThrow(FormatError)
 })
 
-test('error: refuses a proof that was changed, another chain, and a node that is down', async () => {
+test('refuses a changed proof, another chain, and a node that is down', async () => {
   const codeOf = async (...args: string[]) => {
     const { code, stdout } = await audit('--json', ...args)
     expect(code).toBe(2)

@@ -4,7 +4,7 @@ import type { Hex } from '#document/hex.ts'
 import { slotsOfIssuer } from '#verifier/proof/slots.ts'
 import type { SlotProver } from '#verifier/readers/slot-prover.ts'
 
-test('error: a name whose length no registry allows is refused, and not read to its end', async () => {
+test('refuses a name longer than a registry allows without reading all of it', async () => {
   const words = new Map([[slotsOfIssuer(1).name, 2n ** 208n + 1n]])
   const prover = {
     async prove(slots: readonly Hex[], take: (word: bigint, i: number) => void) {

@@ -53,7 +53,7 @@ const offline = (...args: string[]) =>
     env: { NODE_OPTIONS: `--import=${OFFLINE}` },
   })
 
-test('default: verifies a bundle with the network denied', async () => {
+test('verifies a bundle with the network denied', async () => {
   for (const given of [['--bundle', file], [file], ['--bundle', file, publicId]]) {
     const { code, stdout } = await offline(...given, '--block-hash', blockHash)
     const verdict = JSON.parse(stdout)
@@ -68,7 +68,7 @@ test('default: verifies a bundle with the network denied', async () => {
   }
 })
 
-test('behavior: making and reading a bundle of a test network shows the banner', async () => {
+test('making and reading a bundle of a test network shows the banner', async () => {
   const made = await docreg(['bundle', publicId, ...asked()])
   expect(made.stderr).toBe('Warning: Test network, or one not known to carry real documents\n')
   const { stdout } = await docreg([
@@ -82,12 +82,12 @@ test('behavior: making and reading a bundle of a test network shows the banner',
   expect(stdout.split('\n')[1]).toBe('Test network, or one not known to carry real documents')
 })
 
-test('behavior: the network really is denied', async () => {
+test('the network is denied', async () => {
   const { code } = await offline(publicId, '--rpc', stack.chainUrl)
   expect(code).toBe(99)
 })
 
-test('behavior: only its owner can read it, since it holds the key', async () => {
+test('writes a bundle that only its owner can read, because it holds the key', async () => {
   expect(statSync(file).mode & 0o077).toBe(0)
   const before = join(dir, 'before.json')
   writeFileSync(before, '', { mode: 0o644 })
@@ -96,7 +96,7 @@ test('behavior: only its owner can read it, since it holds the key', async () =>
   expect(readFileSync(before, 'utf8')).toContain(publicId)
 })
 
-test('behavior: writes a bundle of a document that was never issued to standard output', async () => {
+test('writes a bundle of a document that was never issued to standard output', async () => {
   const never = golden.documents[0]?.publicId ?? ''
   const { code, stdout, stderr } = await docreg(['bundle', never, ...asked()])
   expect(code).toBe(0)
@@ -108,7 +108,7 @@ test('behavior: writes a bundle of a document that was never issued to standard 
   expect(verdict.code).toBe(1)
 })
 
-test('behavior: reads an earlier block, where the document was not revoked', async () => {
+test('reads an earlier block, before the document was revoked', async () => {
   const before = await stack.provider.request({ method: 'eth_blockNumber' })
   const { publicId: id } = (await stack.issue(ADA)).body.data
   const issued = await stack.provider.request({ method: 'eth_blockNumber' })
@@ -130,14 +130,14 @@ test('behavior: reads an earlier block, where the document was not revoked', asy
   expect(await statusAsOf('--as-of', String(Number(before)))).toBe('not_issued')
 })
 
-test('error: refuses a block that the node does not have', async () => {
+test('refuses a block that the node does not have', async () => {
   const args = ['bundle', publicId, ...asked(), '--as-of', '70000']
   const { code, stdout, stderr } = await docreg(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('the state of block 70000')
 })
 
-test('error: reports an untrusted block', async () => {
+test('reports an untrusted block', async () => {
   const { code, stdout } = await offline(file, '--block-hash', `0x${'1'.repeat(64)}`)
   expect(code).toBe(2)
   const { checks, warnings } = JSON.parse(stdout)
@@ -146,7 +146,7 @@ test('error: reports an untrusted block', async () => {
   expect(warnings[0]).toContain(blockHash)
 })
 
-test('error: rejects a bundle of a registry other than the trusted one', async () => {
+test('rejects a bundle of a registry other than the trusted one', async () => {
   const { code, stdout } = await docreg([
     'verify',
     file,
@@ -160,7 +160,7 @@ test('error: rejects a bundle of a registry other than the trusted one', async (
   expect(JSON.parse(stdout).checks[0].code).toBe('other_registry')
 })
 
-test('error: rejects a bundle that was changed', async () => {
+test('rejects a bundle that was changed', async () => {
   const bundle = JSON.parse(readFileSync(file, 'utf8'))
   const [slot] = bundle.stateProof.storageProof
   slot.value = `${slot.value.slice(0, -1)}${slot.value.endsWith('0') ? '1' : '0'}`
@@ -186,7 +186,7 @@ test.each<[string, (text: string) => Uint8Array]>([
   ['UTF-16 with a byte order mark', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
   ['UTF-16', (text) => Buffer.from(text, 'utf16le')],
   ['a no-break space before it', (text) => Buffer.from(`\u00a0${text}`)],
-])('error: refuses a bundle in %s', async (_, encode) => {
+])('refuses a bundle in %s', async (_, encode) => {
   const encoded = join(dir, 'encoded.json')
   writeFileSync(encoded, encode(readFileSync(file, 'utf8').trim()))
   const { code, stdout } = await offline(encoded, '--block-hash', blockHash)
@@ -194,7 +194,7 @@ test.each<[string, (text: string) => Uint8Array]>([
   expect(code).toBe(2)
 })
 
-test('error: rejects a bundle of another document', async () => {
+test('rejects a bundle of another document', async () => {
   const other = (await stack.issue(ADA)).body.data.publicId
   const { code, stdout } = await offline('--bundle', file, other, '--block-hash', blockHash)
   expect(code).toBe(2)
@@ -212,13 +212,13 @@ test.each<[string, () => string[]]>([
     'a bundle from two nodes',
     () => ['bundle', publicId, '--rpc', stack.chainUrl, '--rpc', stack.chainUrl],
   ],
-])('error: explains wrong usage: %s', async (_, args) => {
+])('explains wrong usage: %s', async (_, args) => {
   writeFileSync(join(dir, 'id'), publicId)
   const { code } = await docreg([...args(), '--registry', stack.registry])
   expect(code).toBe(64)
 })
 
-test('error: reports a file that cannot be written and a node that is down', async () => {
+test('reports a file that cannot be written and a node that is down', async () => {
   const out = join(dir, 'no', 'such', 'folder')
   const unwritable = await docreg(['bundle', publicId, ...asked(), '--out', out])
   expect(unwritable).toMatchObject({ code: 2, stdout: '' })

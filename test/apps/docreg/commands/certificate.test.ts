@@ -40,7 +40,7 @@ const print = (out: string) =>
     { env: env() },
   )
 
-test('default: prints each row, and docreg verify takes the PDF', async () => {
+test('prints each row, and docreg verify accepts the PDF', async () => {
   const out = join(dir, 'default')
   const { code, stdout, stderr } = await print(out)
   expect(stderr).toContain('Test network')
@@ -63,7 +63,7 @@ test('default: prints each row, and docreg verify takes the PDF', async () => {
   }
 })
 
-test('behavior: leaves what is there, and writes again what is broken', async () => {
+test('keeps existing files, and replaces damaged ones', async () => {
   const out = join(dir, 'again')
   await print(out)
   const [first = ''] = readdirSync(out)
@@ -72,7 +72,7 @@ test('behavior: leaves what is there, and writes again what is broken', async ()
   expect(JSON.parse(stdout)).toEqual({ written: 1, left: 1, failures: [] })
 })
 
-test('behavior: prints a table from standard input, from the bundles of a gateway', async () => {
+test('prints a table from standard input, from the bundles of a gateway', async () => {
   const { code, stdout, stderr } = await docreg(
     ['certificate', '--from', '-', '--gateway', stack.url, '--out', join(dir, 'gateway'), '--json'],
     { env: { ...env(), DOCREG_API_KEY: API_KEY }, stdin: readFileSync(table) },
@@ -81,7 +81,7 @@ test('behavior: prints a table from standard input, from the bundles of a gatewa
   expect(JSON.parse(stdout)).toEqual({ written: 2, left: 0, failures: [] })
 })
 
-test('behavior: prints a folder of bundles', async () => {
+test('prints a folder of bundles', async () => {
   const { publicId } = (await stack.issue({ ...ADA, subjectId: '78' })).body.data
   const bundles = join(dir, 'bundles')
   mkdirSync(bundles)
@@ -107,7 +107,7 @@ test('behavior: prints a folder of bundles', async () => {
   expect(JSON.parse(stdout)).toEqual({ written: 1, left: 0, failures: [] })
 })
 
-test('behavior: a template with walletCode prints a second link, for the wallet', async () => {
+test('a template with walletCode prints a second link, for the wallet', async () => {
   const template = join(dir, 'with-wallet')
   await docreg(['certificate', '--template', 'permit', '--new-template', template])
   const settings = join(template, 'settings.json')
@@ -125,7 +125,7 @@ test('behavior: a template with walletCode prints a second link, for the wallet'
   expect(pdf).toContain(`/URI (${verifyUrl}&for=wallet)`)
 })
 
-test('error: prints no document that is not valid', async () => {
+test('prints no document that is not valid', async () => {
   const { publicId, verifyUrl } = (await stack.issue({ ...ADA, subjectId: '77' })).body.data
   const revocation = await stack.request(`/v1/documents/${publicId}/revoke`, {
     method: 'POST',

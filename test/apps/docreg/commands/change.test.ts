@@ -61,7 +61,7 @@ const file = (name: string, lines: string[]) => {
 }
 
 describe('one document', () => {
-  test('default: suspend, release and revoke change its status', async () => {
+  test('suspend, release and revoke change its status', async () => {
     const { publicId } = await issued()
     const given = saved(publicId)
     for (const [command, status] of [
@@ -81,7 +81,7 @@ describe('one document', () => {
     expect(stdout).toContain('already_revoked')
   })
 
-  test('default: show brings back the link of a documentHash', async () => {
+  test('show restores the link of a documentHash', async () => {
     const { publicId, documentHash } = await issued({ metadata: { degree: 'BSc' } })
     const { code, stdout } = await run('show', documentHash)
     expect(code).toBe(0)
@@ -90,7 +90,7 @@ describe('one document', () => {
     expect(stdout).toContain(publicId)
   })
 
-  test('default: supersede keeps the fields that are not named', async () => {
+  test('supersede keeps the fields that are not named', async () => {
     const { publicId } = await issued({ metadata: { degree: 'BSc', grade: '1' } })
     const set = ['--set', 'subjectName=Augusta Ada King', '--set', 'metadata.grade=']
     const { code } = await run(
@@ -117,7 +117,7 @@ describe('one document', () => {
     ['revoke', [], 'revoked'],
     ['supersede', ['--set', 'subjectName=Ada King', '--out', 'asked.csv'], 'superseded'],
     ['erase', [], 'erased'],
-  ])('behavior: %s asks first, and names the person', async (command, options, status) => {
+  ])('%s asks first, and names the person', async (command, options, status) => {
     const { publicId } = await issued()
     const args = [command, saved(publicId), ...options]
     const refused = await run(...args)
@@ -134,7 +134,7 @@ describe('one document', () => {
   test.each([
     ['Ctrl-C', '\x03'],
     ['Ctrl-D', '\x04'],
-  ])('behavior: %s at the question changes nothing', async (_, key) => {
+  ])('%s at the question changes nothing', async (_, key) => {
     const { publicId } = await issued()
     const { code, printed } = await answered(key, ['revoke', saved(publicId)])
     expect(printed).toContain('nothing was changed')
@@ -143,7 +143,7 @@ describe('one document', () => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('behavior: asks about a document that the key may not read, without a name', async () => {
+  test('asks without a name about a document that the key may not read', async () => {
     const { publicId } = await issued()
     const DOCREG_API_KEY = stack.key(['documents:revoke'])
     const { code, printed } = await answered('yes', ['revoke', saved(publicId)], { DOCREG_API_KEY })
@@ -152,7 +152,7 @@ describe('one document', () => {
     expect(await statusOf(publicId)).toBe('revoked')
   })
 
-  test('default: erase says where copies may be left', async () => {
+  test('erase names where copies may remain', async () => {
     const { publicId } = await issued()
     const given = saved(publicId)
     const { code, stdout } = await run('erase', given, '--yes')
@@ -163,7 +163,7 @@ describe('one document', () => {
 })
 
 describe('many documents', () => {
-  test('default: revokes those of a table, each with its reason', async () => {
+  test('revokes those of a table, each with its reason', async () => {
     const [a, b] = [await issued(), await issued()]
     const table = file('revoke.csv', [
       'publicId,documentHash,reason',
@@ -179,7 +179,7 @@ describe('many documents', () => {
     ])
   })
 
-  test('behavior: a refused one stops no other, and is named by its line', async () => {
+  test('one refused document does not stop the others, and its line is named', async () => {
     const { publicId } = await issued()
     const never = `0x${'1'.repeat(64)}`
     const { code, stdout } = await run('suspend', '--from', file('list', [never, publicId]))
@@ -188,7 +188,7 @@ describe('many documents', () => {
     expect(await statusOf(publicId)).toBe('suspended')
   })
 
-  test('behavior: lists go out as lists, and each document is answered', async () => {
+  test('sends lists as lists, and reports each document', async () => {
     const issuedMany = await Promise.all(Array.from({ length: 40 }, () => issued()))
     const list = file(
       'many',
@@ -209,7 +209,7 @@ describe('many documents', () => {
     }
   })
 
-  test('error: after an outage, the same command goes on, and no line counts as refused', async () => {
+  test('continues after an outage, and counts no line as refused', async () => {
     const many = await Promise.all([issued(), issued()])
     const list = file(
       'outage',
@@ -224,7 +224,7 @@ describe('many documents', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Revoked: 2 documents')])
   })
 
-  test('behavior: supersedes the rows of a corrected table', async () => {
+  test('supersedes the rows of a corrected table', async () => {
     const { publicId } = await issued()
     const table = file('c.csv', ['publicId,subjectName', `${publicId},Augusta`])
     const args = ['supersede', '--from', table, '--yes', '--out', 'c-out.csv']
@@ -235,7 +235,7 @@ describe('many documents', () => {
     expect(hash()).toBe(first)
   })
 
-  test('behavior: supersedes the rows of a workbook, unless a cell says no one thing', async () => {
+  test('supersedes the rows of a workbook, unless a cell is ambiguous', async () => {
     const { publicId } = await issued()
     writeFileSync(
       join(dir, 'c.xlsx'),
@@ -264,7 +264,7 @@ describe('many documents', () => {
     }
   })
 
-  test('error: a line without a document changes nothing, and is not repeated', async () => {
+  test('a line without a document changes nothing, and is not retried', async () => {
     const { publicId } = await issued()
     const { code, stderr } = await run('suspend', '--from', file('list', [publicId, 'secret']))
     expect(code).toBe(65)
@@ -274,7 +274,7 @@ describe('many documents', () => {
   })
 })
 
-test('default: documents are listed by their filters, over all pages', async () => {
+test('lists documents by their filters, over all pages', async () => {
   for (let i = 0; i < 3; i++) await issued({ category: 'listed', subjectId: String(i) })
   const { stdout } = await run('documents', '--category', 'listed', '--csv')
   const rows = parseCsv(Buffer.from(stdout)).rows.map(({ cells }) => cells)

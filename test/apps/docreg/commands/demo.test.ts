@@ -25,7 +25,7 @@ const demo = (...more: string[]) =>
     { env: { API_KEY } },
   )
 
-test('default: walks through valid, shared and revoked, with a QR code', async () => {
+test('walks through valid, shared and revoked, with a QR code', async () => {
   const { code, stdout } = await demo()
   expect(code).toBe(0)
   expect(stdout.match(/^ {2}(VALID|NOT VALID: revoked)/gm)).toEqual([
@@ -39,7 +39,7 @@ test('default: walks through valid, shared and revoked, with a QR code', async (
   expect(shared.split('4. Revoke')[0]).not.toContain('18151210')
 })
 
-test('default: takes registry, node and payloads from the gateway that it is given', async () => {
+test('uses the registry, node and payloads of the given gateway', async () => {
   const others = {
     DOCREG_REGISTRY: `eip155:31337:0x${'1'.repeat(40)}`,
     DOCREG_RPC: 'http://127.0.0.1:9',
@@ -49,7 +49,7 @@ test('default: takes registry, node and payloads from the gateway that it is giv
   expect([answer.stderr, answer.code]).toEqual(['', 0])
 })
 
-test('issues on the day of the place where it runs', async () => {
+test('issues with the local date', async () => {
   // Where it is another day than in UTC now.
   const TZ = new Date().getUTCHours() < 12 ? 'Etc/GMT+12' : 'Etc/GMT-12'
   const day = new Date().toLocaleDateString('sv', { timeZone: TZ })
@@ -58,7 +58,7 @@ test('issues on the day of the place where it runs', async () => {
   expect(stdout).toMatch(new RegExp(`^ {2}issuedAt +${day}$`, 'm'))
 })
 
-test('behavior: uses a category that no kind of documents is about', async () => {
+test('uses a category that has no kind', async () => {
   const faculty = { path: ['metadata', 'faculty'], mandatory: true }
   const kind = { display: [{ locale: 'en', name: 'x' }], claims: [faculty] }
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
@@ -67,7 +67,7 @@ test('behavior: uses a category that no kind of documents is about', async () =>
   expect((await demo()).code).toBe(0)
 })
 
-test('error: refuses a live network', async () => {
+test('refuses a live network', async () => {
   const { code, stderr } = await demo('--registry', `eip155:1:0x${'1'.repeat(40)}`)
   expect(code).toBe(64)
   expect(stderr).toContain('test network')

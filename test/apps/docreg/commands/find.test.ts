@@ -48,8 +48,8 @@ async function found(...args: string[]): Promise<number[]> {
   )
 }
 
-describe('finds', () => {
-  test('default: by name in all folders below, without case, accents and order', async () => {
+describe('find', () => {
+  test('finds a name in all subfolders, ignoring case, accents and order', async () => {
     table('2025/issued.csv', { 1: { subjectName: 'Łukasz Strauß' }, 2: {} })
     table('2026/law/issued.csv', { 3: { subjectName: 'JOSÉ ÁLVAREZ' } })
     table('2026/issued.csv', { 4: { subjectName: 'Jose\u0301 Ibáñez' } })
@@ -61,7 +61,7 @@ describe('finds', () => {
     expect(await found('.', '--name', 'lovelace')).toEqual([])
   })
 
-  test('default: nobody is found by a part of another name or number', async () => {
+  test('does not match a part of another name or number', async () => {
     table('issued.csv', {
       1: { subjectName: 'Ann Ada', subjectId: '18151210' },
       2: { subjectName: 'Hannah Ada', subjectId: '918151210' },
@@ -72,7 +72,7 @@ describe('finds', () => {
     expect(await found('.', '--where', 'subjectId=18151210')).toEqual([1])
   })
 
-  test('default: by any column, and all that is asked for must fit', async () => {
+  test('searches any column, and combines all conditions', async () => {
     table('issued.csv', {
       1: { subjectName: 'Ada', 'metadata.degree': 'BSc History' },
       2: { subjectName: 'Ada', 'metadata.degree': 'BSc Physics' },
@@ -81,7 +81,7 @@ describe('finds', () => {
     expect(await found('.', '--where', 'issuedAt=2026-07', '--where', 'subjectId=2')).toEqual([2])
   })
 
-  test('default: prints what names a document, and no publicId but in tables and JSON', async () => {
+  test('prints what identifies a document; publicIds only in tables and JSON', async () => {
     table('run/issued.csv', { 1: { subjectName: 'Ada Lovelace' }, 2: {} })
     const { stdout, stderr, code } = await find('run', '--name', 'ada')
     const line = `Ada Lovelace  1  diploma  2026-07-01  ${hashOf(1)}  run/issued.csv:2\n`
@@ -100,8 +100,8 @@ describe('finds', () => {
   })
 })
 
-describe('tables of others', () => {
-  test('behavior: names what is no table and rows without a hash, and searches the others', async () => {
+describe('tables from others', () => {
+  test('names files that are no tables and rows without a hash, and searches the rest', async () => {
     table('good/issued.csv', { 1: { subjectName: 'Ada' } })
     write('short/issued.csv', 'subjectName,documentHash\nAda\n')
     write('bytes/issued.csv', Buffer.from([0x41, 0xff, 0x0a]))
@@ -117,7 +117,7 @@ describe('tables of others', () => {
     expect(problems).toHaveLength(3)
   })
 
-  test('behavior: neither a terminal nor a spreadsheet does what a name says', async () => {
+  test('a name cannot control the terminal or a spreadsheet', async () => {
     const subjectName = '=Ada\u001b[2J'
     table('issued.csv', { 1: { subjectName } })
     const { stdout } = await find('.', '--name', 'ada')
@@ -127,7 +127,7 @@ describe('tables of others', () => {
     expect(parseCsv(Buffer.from(csv)).rows).toMatchObject([{ cells: { subjectName } }])
   })
 
-  test('behavior: follows no symbolic link out of the folder, or around in it', async () => {
+  test('follows no symbolic link out of the folder or in a cycle', async () => {
     table('other/issued.csv', { 1: { subjectName: 'Ada' } })
     table('mine/issued.csv', { 2: { subjectName: 'Ada' } })
     symlinkSync('../other', join(dir, 'mine', 'link'))
@@ -136,7 +136,7 @@ describe('tables of others', () => {
   })
 })
 
-test('error: says what is missing', async () => {
+test('names what is missing', async () => {
   table('issued.csv', { 1: {} })
   mkdirSync(join(dir, 'empty'))
   for (const [args, status, text] of [

@@ -21,7 +21,7 @@ const make = (...more: string[]) =>
   docreg(['identity', '--registry', registry, '--issuer', '7', ...more])
 
 describe('docreg identity', () => {
-  test('default: writes the file for a domain', async () => {
+  test('writes the file for a domain', async () => {
     const { code, stdout } = await make('--domain', 'Example.edu')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toEqual({
@@ -37,7 +37,7 @@ describe('docreg identity', () => {
     })
   })
 
-  test('behavior: takes a URI with a path and accounts, writes a file, and says where to serve it', async () => {
+  test('accepts a URI with a path and accounts, writes a file, and says where to serve it', async () => {
     const out = join(dir, 'did.json')
     const { code, stdout, stderr } = await make(
       '--uri',
@@ -62,7 +62,7 @@ describe('docreg identity', () => {
     expect(stdout).toContain('location = /law/did.json {')
   })
 
-  test('behavior: writes the keys that sign credentials', async () => {
+  test('writes the keys that sign credentials', async () => {
     const [x, y] = ['A'.repeat(43), `${'B'.repeat(42)}A`]
     const key = { kty: 'EC', crv: 'P-256', x, y, kid: 'one' }
     const file = join(dir, 'jwt-vc-issuer.json')
@@ -92,12 +92,12 @@ describe('docreg identity', () => {
     ['a short account', [...issuer, ...domain, '--account', '0x12']],
     ['issuer 0', [...domain, '--issuer', '0']],
     ['check into a file', ['check', ...issuer, ...domain, '--out', 'x']],
-  ])('error: explains wrong usage: %s', async (_, args) => {
+  ])('explains wrong usage: %s', async (_, args) => {
     const { code, stdout } = await docreg(['identity', '--registry', registry, ...args])
     expect([code, stdout]).toEqual([64, ''])
   })
 
-  test('error: reports a file that cannot be written', async () => {
+  test('reports a file that cannot be written', async () => {
     const { code, stderr } = await make('--domain', 'a.edu', '--out', join(dir, 'no', 'folder'))
     expect(code).toBe(2)
     expect(stderr).toContain('cannot be written')
@@ -129,7 +129,7 @@ describe('docreg identity check', () => {
   const JSON_TYPE = { 'content-type': 'application/json' }
   const OPEN = { 'access-control-allow-origin': '*' }
 
-  test('default: confirms a file that is served correctly', async () => {
+  test('confirms a file that is served correctly', async () => {
     const host = await serveOwn({ ...JSON_TYPE, ...OPEN }, account)
     const { code, stdout } = await ask(host, '--account', account)
     expect(code).toBe(0)
@@ -142,7 +142,7 @@ describe('docreg identity check', () => {
     })
   })
 
-  test('error: reports a missing header, with the lines to add', async () => {
+  test('reports a missing header, with the lines to add', async () => {
     const host = await serveOwn({ 'content-type': 'text/html' })
     const { code, stdout } = await ask(host)
     expect(code).toBe(1)
@@ -168,7 +168,7 @@ describe('docreg identity check', () => {
     ]
   }
 
-  test('behavior: accepts a header that allows the asking origin, and no other', async () => {
+  test('accepts a header that allows only the asking origin', async () => {
     const only = { 'access-control-allow-origin': 'https://example.edu' }
     expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([1, 'no_cors'])
     let file = ''
@@ -179,7 +179,7 @@ describe('docreg identity check', () => {
     expect(await codesOf(host)).toEqual([0])
   })
 
-  test('error: reports everything that keeps a verifier from reading it', async () => {
+  test('reports everything that stops a verifier from reading it', async () => {
     const code = async (listener: RequestListener) => codesOf(await serveInTest(listener))
     expect(
       await code((_, response) => {
@@ -204,7 +204,7 @@ describe('docreg identity check', () => {
     expect(await codesOf('127.0.0.1:1')).toEqual([2, 'unreachable'])
   })
 
-  test('error: reports another issuer, and an account that is not listed', async () => {
+  test('reports another issuer, and an account that is not listed', async () => {
     const host = await serveOwn({ ...JSON_TYPE, ...OPEN }, account)
     expect(await codesOf(host, '--account', other)).toEqual([1, 'account_not_listed'])
     expect(await codesOf(host, '--issuer', '8')).toEqual([1, 'denied'])

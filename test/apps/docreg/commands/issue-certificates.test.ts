@@ -53,7 +53,7 @@ async function documentsOf(category: string): Promise<unknown[]> {
   return JSON.parse(stdout)
 }
 
-test('error: issues nothing if a row lacks a field of the template', async () => {
+test('issues nothing if a row lacks a field of the template', async () => {
   const { code, stdout } = await issue(join(dir, 'lacking'), 'diploma')
   expect(code).toBe(1)
   const problems = [{ field: '', message: 'the template requires the field metadata.degree' }]
@@ -62,7 +62,7 @@ test('error: issues nothing if a row lacks a field of the template', async () =>
   expect(await documentsOf('printed_case')).toEqual([])
 })
 
-test('behavior: prints a PDF of each row, and in the next run those that are missing', async () => {
+test('prints a PDF of each row, and in the next run those that are missing', async () => {
   const folder = join(dir, 'printed')
   const { code, stdout, stderr } = await issue(folder, 'letter')
   expect(code, stderr).toBe(0)
@@ -101,7 +101,7 @@ async function servingBundles(count: number) {
   return { ...server, serveAll }
 }
 
-test('behavior: killed while it prints, goes on, and each PDF is there whole and once', async () => {
+test('continues after a kill while printing, and writes each PDF once', async () => {
   const folder = join(dir, 'killed')
   const printed = join(folder, 'certificates')
   const people = Array.from({ length: 8 }, (_, i) => `Same Name,${i},killed_case,2026-07-01\n`)

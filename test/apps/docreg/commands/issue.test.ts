@@ -53,7 +53,7 @@ async function count(category: string): Promise<number> {
   return JSON.parse(stdout).length
 }
 
-test('default: the template can be issued as it is', async () => {
+test('the template can be issued as it is', async () => {
   const { stdout: template } = await docreg(['template', '--metadata', 'degree'])
   expect(template).toContain('metadata.degree')
   const { code } = await issue(['-', '--out', out('template')], template)
@@ -62,7 +62,7 @@ test('default: the template can be issued as it is', async () => {
   expect(row).toMatchObject({ subjectName: 'Ada Lovelace', status: 'valid', line: '2' })
 })
 
-test('default: writes publicIds and QR codes that verify, readable by their owner alone', async () => {
+test('writes publicIds and QR codes that verify, readable by their owner only', async () => {
   const table = file('people.csv', HEADER + rowsOf('default_case', 2))
   const { code, stdout } = await issue([table, '--out', out('issued'), '--json'])
   expect(code).toBe(0)
@@ -97,7 +97,7 @@ describe('the table', () => {
     return { ...answer, text: answer.stdout + answer.stderr }
   }
 
-  test('args: accepts semicolons, UTF-16, other columns and constant values', async () => {
+  test('accepts semicolons, UTF-16, other columns and constant values', async () => {
     const text = 'Full name;No;Degree;Note\n"Müller; Zoë";7;BSc;x\n'
     const { code, text: told } = await dryRun(
       Buffer.from(`\ufeff${text}`, 'utf16le'),
@@ -119,7 +119,7 @@ describe('the table', () => {
     expect(code).toBe(0)
   })
 
-  test('default: rows are checked against the kind, whose labels name columns', async () => {
+  test('checks rows against the kind, whose labels name columns', async () => {
     const kind = {
       display: [{ locale: 'de', name: 'Sprachkurs' }],
       claims: [
@@ -149,7 +149,7 @@ describe('the table', () => {
     expect((await dryRun(header + row('A1'))).text).toContain('unknown columns: Stufe')
   })
 
-  test('behavior: recommends a batch when it is cheaper', async () => {
+  test('recommends a batch when it is cheaper', async () => {
     const people = Array.from({ length: 40 }, (_, i) => `Ada,${i},diploma,2026-07-01\n`)
     const table = (count: number) =>
       `subjectName,subjectId,category,issuedAt\n${people.slice(0, count).join('')}`
@@ -161,7 +161,7 @@ describe('the table', () => {
     expect((await dryRun(table(1))).text).not.toContain('Use --batch')
   })
 
-  test('args: accepts dates as spreadsheets write them, once it knows their order', async () => {
+  test('accepts dates as spreadsheets write them, once their order is known', async () => {
     const rows = [
       '"Müller\r\nZoë";7;31.7.2026;01/08/2027',
       '"Ada";8;5-12-2026;',
@@ -186,7 +186,7 @@ describe('the table', () => {
   const workbook = (name: string) =>
     fileURLToPath(new URL(`../../../packages/table/field/${name}.xlsx`, import.meta.url))
 
-  test('args: accepts workbooks, whose header may stand below a title', async () => {
+  test('accepts workbooks, whose header may stand below a title', async () => {
     const { code, stderr } = await issue([workbook('x16-title-row-merged'), '--out', out('book')])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Line 2 names the columns')])
     const [row] = tableOf('book', 'issued.csv')
@@ -195,7 +195,7 @@ describe('the table', () => {
     expect([none.code, none.stderr]).toEqual([65, expect.stringMatching(/no sheet "No such" but/)])
   })
 
-  test('behavior: a bad cell of a workbook is a bad row, unless its column is left out', async () => {
+  test('a bad cell of a workbook makes a bad row, unless its column is ignored', async () => {
     const book = workbook('x29-shared-formula-err-unused')
     const bad = await issue([book, '--dry-run', '--map', 'check=metadata.check'])
     expect([bad.code, bad.stdout]).toEqual([
@@ -206,7 +206,7 @@ describe('the table', () => {
     expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('1 row, all good.')])
   })
 
-  test('error: a cell without its digits stays bad when its row comes back in failed.csv', async () => {
+  test('a cell with lost digits stays bad when its row is issued from failed.csv', async () => {
     const folder = ['--out', out('digits'), '--skip-bad']
     expect((await issue([workbook('x13-id-17-digits'), ...folder])).code).toBe(1)
     const [row] = tableOf('digits', 'failed.csv')
@@ -219,7 +219,7 @@ describe('the table', () => {
     expect(tableOf('digits', 'issued.csv')).toEqual([])
   })
 
-  test('args: asks what is issued where a workbook shows other text than it holds', async () => {
+  test('asks which text to issue where a workbook shows other text than it stores', async () => {
     const book = workbook('x10-percent')
     const open = await issue([book, '--dry-run'])
     expect([open.code, open.stderr]).toEqual([
@@ -234,13 +234,13 @@ describe('the table', () => {
     expect(await issue([book, '--dry-run', '--language', 'xx'])).toMatchObject({ code: 64 })
   })
 
-  test('args: accepts NDJSON', async () => {
+  test('accepts NDJSON', async () => {
     const line = '{"subjectName":"Ada","subjectId":"1","issuedAt":"2026-07-01"}\n'
     const bob = line.replace('"1"', '"2"')
     expect((await dryRun(`\ufeff${line}\ufeff${bob}`, '--set', 'category=a')).code).toBe(0)
   })
 
-  test('error: names line and field of every bad row, and issues nothing', async () => {
+  test('names line and field of every bad row, and issues nothing', async () => {
     const bad = `${HEADER}"Ada\nLovelace",1,bad_rows,2026-07-01\nBob,x,Bad,1.7.2026\nEve,3,bad_rows,2026-07-01\nEve,3,bad_rows,2026-07-01\n`
     const { code, stdout } = await issue([file('bad.csv', bad), '--out', out('bad')])
     expect(code).toBe(1)
@@ -251,7 +251,7 @@ describe('the table', () => {
     expect(await count('bad_rows')).toBe(0)
   })
 
-  test("behavior: writes issued.csv and failed.csv in the table's own dialect", async () => {
+  test("writes issued.csv and failed.csv in the table's own dialect", async () => {
     const head = ['subjectName', 'subjectId', 'category', 'issuedAt'].join(';')
     const rows = ['"Müller; Zoë";1;dialect;31.7.2026', 'Eve;x;dialect;1.8.2026']
     const table = file('excel.csv', `\ufeff${[head, ...rows].join('\r\n')}\r\n`)
@@ -266,7 +266,7 @@ describe('the table', () => {
     expect(tableOf('dialect', 'issued.csv')).toHaveLength(2)
   })
 
-  test('behavior: issues the good rows with --skip-bad, and failed.csv can be corrected', async () => {
+  test('issues the good rows with --skip-bad, and failed.csv can be corrected', async () => {
     const table = file(
       'some.csv',
       `${HEADER}Ada,1,skip_bad,2026-07-01\nBob,x,skip_bad,2026-07-01\n`,
@@ -285,7 +285,7 @@ describe('the table', () => {
     expect(await count('skip_bad')).toBe(2)
   })
 
-  test('behavior: failed.csv issued into a new folder makes no document of a repeated row', async () => {
+  test('failed.csv in a new folder does not issue a repeated row again', async () => {
     const row = (name: string, id: string) => `${name},${id},repeated,2026-07-01\n`
     const text = HEADER + row('Ada', '1') + row('Ada', '1') + row('Bob', 'x') + row('Ada', '1')
     const first = await issue([file('repeated.csv', text), '--out', out('repeated'), '--skip-bad'])
@@ -299,7 +299,7 @@ describe('the table', () => {
     expect(await count('repeated')).toBe(2)
   })
 
-  test('behavior: formulas and control characters of others do nothing, and come back whole', async () => {
+  test('neutralises formulas and control characters, and restores them on reading', async () => {
     const category = 'formulas'
     const metadata = { note: "'=1;+2", screen: '\x1b[2J\r\u009b', '=,@;;;;;;\n;publicId': '\t-' }
     const ada = { subjectName: '=1+1', subjectId: '1', category, issuedAt: '2026-07-01', metadata }
@@ -346,14 +346,14 @@ describe('the table', () => {
     ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 65, /quotation mark/],
     ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 65, /UTF-8.*--encoding/],
     ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 65, /already/],
-  ])('error: refuses %s', async (_, text, code, message) => {
+  ])('refuses %s', async (_, text, code, message) => {
     const answer = await dryRun(text)
     expect(answer.code).toBe(code)
     expect(answer.stderr).toMatch(message)
   })
 })
 
-describe('a registrar with a spreadsheet of 200 rows', () => {
+describe('a table of 200 rows from a spreadsheet', () => {
   /** As a spreadsheet saves "CSV" in Western Europe; three rows are bad. */
   const graduates = () => {
     const rows = Array.from({ length: 200 }, (_, i) => {
@@ -390,7 +390,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     return join(dir, 'graduates.csv')
   }
 
-  test('behavior: failed.csv is issued without the options, and nothing is issued twice', async () => {
+  test('issues failed.csv without the options, and nothing twice', async () => {
     const run = await issue([table(), '--out', folder(), '--skip-bad', ...args])
     expect(run.code, run.stderr).toBe(1)
     expect(tableOf('registrar', 'issued.csv')).toHaveLength(197)
@@ -427,7 +427,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('registrar')).toBe(200)
   })
 
-  test('behavior: failed.csv is issued with the same options, too', async () => {
+  test('issues failed.csv with the same options', async () => {
     const [folder, category] = [out('same'), ['--set', 'category=same_options']]
     const first = [...args.filter((arg) => arg !== 'category=registrar' && arg !== '--set')]
     await issue([table(), '--out', folder, '--skip-bad', ...first, ...category])
@@ -440,7 +440,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('same_options')).toBe(200)
   })
 
-  test('error: a mistyped column of failed.csv is named, and nothing is issued', async () => {
+  test('names a mistyped column of failed.csv, and issues nothing', async () => {
     const row = '2,,Ada,1,mistyped,2026-07-01'
     for (const column of ['metdata.grade', '(Note', 'Note'])
       expect(
@@ -453,7 +453,7 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('mistyped')).toBe(0)
   })
 
-  test('behavior: rows that the service refuses are in failed.csv in the same way', async () => {
+  test('writes rows that the service refuses to failed.csv too', async () => {
     const refusing = await serveHttp(async (request, response) => {
       const isSecond = (await bodyOf(request)).includes('"subjectId":"2"')
       const error = { code: 'bad_request', message: 'no', details: [] }
@@ -523,7 +523,7 @@ describe('a run that is killed', () => {
     }
   }
 
-  test('behavior: twice, one by one, issues every row once', async () => {
+  test('issues every row once after two kills, one by one', async () => {
     const table = file('killed.csv', HEADER + rowsOf('killed', 30))
     const { code, stderr } = await killedAt(
       '/v1/documents',
@@ -540,7 +540,7 @@ describe('a run that is killed', () => {
     expect(await count('killed')).toBe(30)
   })
 
-  test('behavior: as a batch, issues one batch, even if its answer was lost', async () => {
+  test('issues one batch, even if its answer was lost', async () => {
     const table = file('batch.csv', HEADER + rowsOf('batched', 20))
     const args = [table, '--out', out('batch'), '--batch']
     await killedAt('/v1/batches', [1], args)
@@ -554,14 +554,14 @@ describe('a run that is killed', () => {
   })
 })
 
-test('error: a folder of another gateway is not used', async () => {
+test('refuses a folder of another gateway', async () => {
   const table = file('people.csv', HEADER + rowsOf('default_case', 2))
   const { code, stderr } = await issue([table, '--out', out('issued')], '', 'http://127.0.0.1:1')
   expect(code).toBe(2)
   expect(stderr).toContain('belongs to a run with another gateway')
 })
 
-test('error: rows that somebody else put into the folder are not issued', async () => {
+test('refuses rows that another program added to the folder', async () => {
   const fields = { ...FORGED, issuedAt: '2026-07-01' }
   const planted = [
     { kind: 'run', id: 'planted', gateway: stack.url },
@@ -577,7 +577,7 @@ test('error: rows that somebody else put into the folder are not issued', async 
   expect(await count('not_planted')).toBe(1)
 })
 
-test('error: a wrong API key stops the run, and blames no row', async () => {
+test('a wrong API key stops the run, and no row is marked as bad', async () => {
   const table = file('people.csv', HEADER + rowsOf('wrong_key', 3))
   const { code, stderr } = await docreg(
     ['issue', table, '--out', out('wrong'), '--gateway', stack.url],
@@ -588,7 +588,7 @@ test('error: a wrong API key stops the run, and blames no row', async () => {
   expect(readdirSync(out('wrong'))).not.toContain('failed.csv')
 })
 
-test('error: refuses a key file that others can read, and a missing gateway', async () => {
+test('refuses a key file that others can read, and a missing gateway', async () => {
   const key = file('key', API_KEY)
   const args = ['issue', file('t.csv', HEADER), '--out', out('none')]
   const open = await docreg([...args, '--gateway', stack.url, '--api-key-file', key])

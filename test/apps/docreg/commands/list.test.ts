@@ -37,7 +37,7 @@ const fileOf = (name: string, text: string): string => {
   return join(dir, name)
 }
 
-test('default: lists every document and batch, and reports the list complete', async () => {
+test('lists every document and batch, and reports that the list is complete', async () => {
   const { code, stdout, stderr } = await list()
   expect(stdout.match(/^document 0x\S+ /gm)).toHaveLength(30)
   expect(stdout).toContain(`document ${documents[3]} revoked block `)
@@ -54,7 +54,7 @@ test('default: lists every document and batch, and reports the list complete', a
   expect(code).toBe(0)
 })
 
-test('default: writes a proof and checks it offline', async () => {
+test('writes a proof and checks it offline', async () => {
   const file = join(dir, 'proof.json')
   const made = await list('--proof', file)
   expect(made.code).toBe(0)
@@ -65,7 +65,7 @@ test('default: writes a proof and checks it offline', async () => {
   expect(checked).toEqual({ ...made, stdout })
 })
 
-test('args: accepts --json, --from and --as-of', async () => {
+test('accepts --json, --from and --as-of', async () => {
   const { code, stdout } = await list('--json', '--from', '17')
   expect(JSON.parse(stdout)).toMatchObject({
     status: 'complete',
@@ -79,13 +79,13 @@ test('args: accepts --json, --from and --as-of', async () => {
   expect(early.stdout).toContain('COMPLETE: 20 of 20 documents, 0 of 0 batches')
 })
 
-test('args: --hashes accepts what the command prints', async () => {
+test('--hashes accepts what the command prints', async () => {
   const { stdout } = await list()
   const again = await list('--hashes', fileOf('hashes', stdout))
   expect(again).toMatchObject({ code: 0, stdout })
 })
 
-test('behavior: reports missing hashes, and hashes of another issuer', async () => {
+test('reports missing hashes, and hashes of another issuer', async () => {
   const lines = [...documents.slice(1), ofAnother].map((h) => `document ${h}`)
   const file = fileOf('short', lines.join('\n'))
   for (const proof of [[], ['--proof', join(dir, 'short.json')]]) {
@@ -98,14 +98,14 @@ test('behavior: reports missing hashes, and hashes of another issuer', async () 
   }
 })
 
-test('error: reports missing events before --from', async () => {
+test('reports missing events before --from', async () => {
   const head = await anvil.request<Hex>('eth_blockNumber')
   const { code, stdout } = await list('--from', String(Number(head) - 6))
   expect(stdout).toContain('INCOMPLETE: 10 of 30 documents (20 missing)')
   expect(code).toBe(1)
 })
 
-test('error: rejects a proof that is changed, of another issuer, or untrusted', async () => {
+test('rejects a proof that is changed, of another issuer, or untrusted', async () => {
   const file = join(dir, 'good.json')
   await list('--proof', file)
   const proof = JSON.parse(readFileSync(file, 'utf8'))
@@ -127,7 +127,7 @@ test('error: rejects a proof that is changed, of another issuer, or untrusted', 
   expect(await check(join(dir, 'absent'))).toBe('unreadable')
 })
 
-test('error: reports a node that is down and a folder that does not exist', async () => {
+test('reports a node that is down and a folder that does not exist', async () => {
   const down = await ofIssuer('--rpc', 'http://127.0.0.1:1', '--json')
   expect(JSON.parse(down.stdout).error.code).toBe('rpc_unreachable')
   const out = join(dir, 'no', 'such', 'folder')
@@ -136,7 +136,7 @@ test('error: reports a node that is down and a folder that does not exist', asyn
   expect([down.code, unwritable.code]).toEqual([2, 2])
 })
 
-test('error: reports a node without old logs as pruned', async () => {
+test('reports a node without old logs as pruned', async () => {
   const node = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray())
     const { id, method } = JSON.parse(body.toString())
@@ -152,7 +152,7 @@ test('error: reports a node without old logs as pruned', async () => {
   expect(code).toBe(2)
 })
 
-test('error: refuses a file with too many hashes, or with a line without one', async () => {
+test('refuses a file with too many hashes, or with a line without one', async () => {
   const hash = (i: number) => `0x${i.toString(16).padStart(64, '0')}`
   const lines = Array.from({ length: 100_001 }, (_, i) => `batch ${hash(i)}`)
   for (const [text, expected] of [
@@ -172,6 +172,6 @@ test.each([
   [['--check', 'x', '--block-hash', hashOf(1, 1), '--from', '1']],
   [['--rpc', 'http://127.0.0.1:1', '--block-hash', hashOf(1, 1)]],
   [['--check', 'x', '--block-hash', '0x12']],
-])('error: refuses the usage %j', async (args) => {
+])('refuses the usage %j', async (args) => {
   expect((await ofIssuer(...args)).code).toBe(64)
 })

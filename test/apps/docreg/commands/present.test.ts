@@ -38,7 +38,7 @@ const asked = () => ['--rpc', stack.chainUrl, '--ipfs', stack.url]
 const NAME = ['--fields', 'subjectName']
 
 describe('present', () => {
-  test('default: lists the fields that can be shown', async () => {
+  test('lists the fields that can be shown', async () => {
     const { code, stdout } = await present()
     expect(code).toBe(0)
     expect(stdout.split('\n')).toEqual([
@@ -55,7 +55,7 @@ describe('present', () => {
     })
   })
 
-  test('behavior: shows the named fields, in a file that only its owner can read', async () => {
+  test('shows the named fields, in a file that only its owner can read', async () => {
     const file = path('shown.json')
     const { code, stdout, stderr } = await present(
       '--fields',
@@ -85,7 +85,7 @@ describe('present', () => {
     })
   })
 
-  test('behavior: the report lists the fields shown, with their values', async () => {
+  test('the report lists the fields shown, with their values', async () => {
     const { stdout } = await present('--fields', 'issuedAt')
     const file = path('dated.json')
     writeFileSync(file, stdout)
@@ -103,7 +103,7 @@ describe('present', () => {
     expect(report.stdout).not.toContain(ADA.subjectName)
   })
 
-  test('behavior: makes a link and its QR code that hold only the chosen fields', async () => {
+  test('makes a link and its QR code that hold only the chosen fields', async () => {
     const qr = path('qr.svg')
     const { code, stdout } = await present(...NAME, '--link', PAGE, '--qr', qr)
     expect(code).toBe(0)
@@ -121,7 +121,7 @@ describe('present', () => {
     }
   })
 
-  test('behavior: the longest link that gets a QR code can be scanned', async () => {
+  test('the longest link that gets a QR code can be scanned', async () => {
     const link = `${PAGE}#presentation=`.padEnd(MAX_QR_LINK, 'x')
     const picture = path('long.png')
     // Two pixels a module: half a millimetre at 100 dpi.
@@ -130,7 +130,7 @@ describe('present', () => {
     expect(JSON.parse(stdout).error.code).toBe('presentation_malformed')
   })
 
-  test('behavior: asks nobody when it has the sealed document and the proof', async () => {
+  test('makes no request when it has the sealed document and the proof', async () => {
     const file = path('proven.json')
     const made = await present(
       ...NAME,
@@ -166,7 +166,7 @@ describe('present', () => {
     expect(untrusted.stdout).toContain('a block that you did not name')
   })
 
-  test('behavior: makes a presentation from a bundle alone', async () => {
+  test('makes a presentation from only a bundle', async () => {
     const bundle = path('bundle.json')
     await docreg(['bundle', '-', ...asked(), ...registry(), '--out', bundle], {
       stdin: publicId,
@@ -175,7 +175,7 @@ describe('present', () => {
     expect(parsePresentation(stdout).disclosures).toHaveLength(1)
   })
 
-  test('error: names the fields that the document lacks', async () => {
+  test('names the fields that the document lacks', async () => {
     const { code, stderr } = await present('--fields', 'expiresAt,grade', '--metadata', 'marks')
     expect(code).toBe(2)
     for (const name of ['expiresAt', 'grade', 'metadata.marks'])
@@ -183,7 +183,7 @@ describe('present', () => {
     expect(stderr).not.toContain(publicId)
   })
 
-  test('error: reports that the sealed document is unavailable', async () => {
+  test('reports that the sealed document is unavailable', async () => {
     const { code, stdout } = await docreg(['present', '-', ...registry(), ...NAME, '--json'], {
       stdin: publicId,
     })
@@ -191,7 +191,7 @@ describe('present', () => {
     expect(JSON.parse(stdout).error.code).toBe('unavailable')
   })
 
-  test('error: refuses a document of another registry', async () => {
+  test('refuses a document of another registry', async () => {
     const { code, stdout } = await docreg(
       [
         'present',
@@ -215,13 +215,13 @@ describe('present', () => {
     [['--qr', 'x.svg']],
     [['--link', 'verify']],
     [['--link', `${PAGE}#x`]],
-  ])('error: refuses the usage %s', async (args) => {
+  ])('refuses the usage %s', async (args) => {
     expect((await present(...NAME, ...args)).code).toBe(64)
   })
 })
 
 describe('verify', () => {
-  test('error: refuses a presentation that is malformed or of another kind', async () => {
+  test('refuses a presentation that is malformed or of another kind', async () => {
     const file = path('bad.json')
     const { stdout } = await present(...NAME)
     writeFileSync(file, stdout)
@@ -238,7 +238,7 @@ describe('verify', () => {
     }
   })
 
-  test('error: warns of another registry and names it', async () => {
+  test('warns of another registry and names it', async () => {
     const { stdout } = await present(...NAME)
     const file = path('elsewhere.json')
     const elsewhere = `eip155:31337:0x${'9'.repeat(40)}`

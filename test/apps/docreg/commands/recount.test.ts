@@ -49,7 +49,7 @@ async function issueBatch(count: number): Promise<Issued[]> {
   return text.split('\n').map((line) => JSON.parse(line).data)
 }
 
-test('default: recounts a thousand, which verify, and are revoked and suspended alone and together', async () => {
+test('recounts a batch of 1,000 and its revocations and suspensions', async () => {
   const issued = await issueBatch(1000)
   const [first, last] = [issued[0], issued[999]] as [Issued, Issued]
   const root = first.batchRoot
@@ -101,7 +101,7 @@ test('default: recounts a thousand, which verify, and are revoked and suspended 
   expect(await statusOf(first)).toBe('revoked')
 })
 
-test('error: tells a batch that was never issued, one of another size and one of another registry', async () => {
+test('distinguishes a batch never issued, of another size and of another registry', async () => {
   const blocks = await startBlockServer()
   onTestFinished(() => blocks.close())
   const publish = async (of: RegistryId, seed: number) => {

@@ -38,19 +38,19 @@ describe.each<Case>([
   [['roles', 'close-issuer', '1', ...ON], { CUSTOM_RPC_URL: NOBODY }, 2, 'does not answer'],
   [['costs', '--gwei', 'many'], {}, 64, '--gwei must be a number greater than 0'],
 ])('docreg registry %j', (args, env, code, says) => {
-  test(`error: ${says}`, async () => {
+  test(`${says}`, async () => {
     const ended = await registry(args, env)
     expect(ended).toEqual({ code, stdout: '', stderr: expect.stringContaining(says) })
     expect(ended.stderr).not.toMatch(/^\s+at /m)
   })
 })
 
-test('args: help of roles lists every action with its arguments', async () => {
+test('help of roles lists every action with its arguments', async () => {
   const { stdout } = await registry(['help', 'roles'])
   expect(stdout).toContain('  revoke-in-batch <issuerId> <root> <documentHashes> <reason>\n')
 })
 
-test('behavior: costs with --json are numbers', async () => {
+test('prints costs as numbers with --json', async () => {
   const { stdout } = await registry(['costs', '--documents', '1000', '--json'])
   expect(JSON.parse(stdout)).toEqual(
     ['osaka', 'amsterdam'].map((fork) => ({
@@ -63,7 +63,7 @@ test('behavior: costs with --json are numbers', async () => {
   )
 })
 
-test('error: errors of Hardhat and of chains are JSON with --json', async () => {
+test('prints errors of Hardhat and of chains as JSON with --json', async () => {
   const { code, stdout } = await registry(['check', '--network', 'custom', '--json'])
   expect(code).toBe(2)
   expect(JSON.parse(stdout).error).toMatchObject({ code: 'hardhat' })

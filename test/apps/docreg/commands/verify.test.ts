@@ -83,24 +83,24 @@ function emptyPng(side: number): Buffer {
   ])
 }
 
-describe('pictures that are too large to look at', () => {
+describe('pictures that are too large', () => {
   const [width, height] = [Buffer.from([0x7d, 0x00]), Buffer.from([0xfa, 0x00])]
   const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 11, 8, ...height, ...width])
   const comment = Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 4, 0xff, 0xc0])
 
-  test('default: reads the size of a PNG and of a JPEG file', () => {
+  test('reads the size of a PNG and of a JPEG file', () => {
     expect(pixelsOf(emptyPng(800))).toBe(640_000)
     expect(pixelsOf(readFileSync(image('photo.jpg')))).toBeGreaterThan(1e4)
     expect(pixelsOf(Buffer.concat([comment, frame]))).toBe(32_000 * 64_000)
   })
 
-  test('error: refuses 144 million pixels in a few kilobytes', async () => {
+  test('refuses 144 million pixels in a few kilobytes', async () => {
     const bomb = emptyPng(12_000)
     expect(bomb.length).toBeLessThan(32_000)
     await expect(readQrCodes(bomb)).rejects.toThrow('too large')
   })
 
-  test('error: refuses a picture without a size', () => {
+  test('refuses a picture without a size', () => {
     const png = emptyPng(8)
     png.write('CgBI', 12)
     for (const bytes of [png, png.subarray(0, 20), comment, Buffer.alloc(0)])
@@ -109,7 +109,7 @@ describe('pictures that are too large to look at', () => {
 })
 
 describe('input', () => {
-  test('default: accepts a publicId', async () => {
+  test('accepts a publicId', async () => {
     const { code, stdout, stderr } = await verify(issued.publicId)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^VALID/)
@@ -123,7 +123,7 @@ describe('input', () => {
     expect(stdout).not.toContain(issued.publicId)
   })
 
-  test('behavior: accepts a verify link, the address in a QR code, and files that hold either', async () => {
+  test("accepts a verify link, a QR code's address, and files that hold either", async () => {
     for (const given of [
       issued.verifyUrl,
       `https://testville.example/verify#${issued.publicId}`,
@@ -137,28 +137,28 @@ describe('input', () => {
       expect(await verify(given)).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('behavior: reads standard input, so that no other user sees the publicId', async () => {
+  test('reads standard input, which hides the publicId from other users', async () => {
     for (const stdin of [`${issued.publicId}\n`, issued.verifyUrl]) {
       const { code } = await docreg(['verify', '-', ...asked], { stdin })
       expect(code).toBe(0)
     }
   })
 
-  test('behavior: reads the QR code that the service draws', async () => {
+  test('reads the QR code of the service', async () => {
     const { body } = await stack.request(`/qr/${issued.publicId}?format=png`)
     const { code, stdout } = await verify(file('qr.png', body))
     expect(code).toBe(0)
     expect(stdout).not.toContain('Warning')
   })
 
-  test('behavior: reads a photo of a QR code, turned and half in shadow', async () => {
+  test('reads a photo of a QR code, turned and half in shadow', async () => {
     expect(await readSubject(image('photo.jpg'))).toEqual({
       publicId: golden.documents[0]?.publicId,
       registryHint: golden.documents[0]?.document.registry,
     })
   })
 
-  test('behavior: reads a QR code on transparent ground', async () => {
+  test('reads a QR code on a transparent background', async () => {
     const { publicId } = (await readSubject(image('transparent.png'))) as { publicId: string }
     expect(publicId).toMatch(/^7w73KDGaXHt8Cqg8jvCLUCNRNWUVfGCUofN4yVoUU69VH/)
   })
@@ -185,7 +185,7 @@ describe('input', () => {
     ['a mistyped publicId', 'public_id_checksum', () => mistyped()],
     ['a file of something else', 'public_id_malformed', () => file('x', 'hello')],
     ['JSON that is not a bundle', 'bundle_malformed', () => file('j', '{"v":1}')],
-  ])('error: %s', async (_, code, given) => {
+  ])('%s', async (_, code, given) => {
     const human = await verify(await given())
     expect(human).toMatchObject({ code: 2, stdout: '' })
     expect(human.stderr.trim()).not.toBe('')
@@ -194,7 +194,7 @@ describe('input', () => {
     expect(JSON.parse(stdout).error.code).toBe(code)
   })
 
-  test('behavior: errors never repeat input that may be almost a key', async () => {
+  test('errors do not repeat input that may be close to a key', async () => {
     for (const more of [[], ['--json'], ['--rpc', 'x']]) {
       const { stdout, stderr } = await verify(mistyped(), ...more)
       expect(stdout + stderr).not.toContain(mistyped().slice(0, 20))
@@ -211,7 +211,7 @@ describe('output', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
   const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
 
-  test('behavior: text from outside cannot control the terminal', async () => {
+  test('text from others cannot control the terminal', async () => {
     for (const more of [[], ['--json']]) {
       const { stdout } = await verify(issued.publicId, ...more)
       expect(stdout).not.toMatch(UNSAFE)
@@ -220,7 +220,7 @@ describe('output', () => {
     }
   })
 
-  test('behavior: JSON is the verdict of the library', async () => {
+  test('prints the verdict of the library as JSON', async () => {
     const { stdout } = await verify(issued.publicId, '--json')
     const verdict = JSON.parse(stdout)
     expect(verdict).toMatchObject({
@@ -233,7 +233,7 @@ describe('output', () => {
     expect(verdict.asOf.blockNumber).toBeGreaterThan(0)
   })
 
-  test('behavior: prints the banner of a test network, also for a document that was never issued', async () => {
+  test('prints the banner of a test network, also for a document that was never issued', async () => {
     const never = golden.documents[0]?.publicId ?? ''
     for (const [publicId, code, verdict] of [
       [issued.publicId, 0, 'VALID'],
@@ -249,7 +249,7 @@ describe('output', () => {
     }
   })
 
-  test('behavior: reports a document dated in the future, and exits by its status', async () => {
+  test('reports a document dated in the future; the exit code follows the status', async () => {
     const ahead = new Date(Date.now() + 300 * 86_400_000)
     const issuedAt = ahead.toISOString().slice(0, 10)
     const future = (await stack.issue({ ...ADA, issuedAt })).body.data
@@ -264,7 +264,7 @@ describe('output', () => {
     expect(never.stdout).not.toContain('in the future')
   })
 
-  test('behavior: colours a terminal only, and not with NO_COLOR', async () => {
+  test('uses colour only in a terminal, and not with NO_COLOR', async () => {
     const onTerminal = async (env: Record<string, string>) => {
       const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
       const { stdout } = await run(
@@ -280,7 +280,7 @@ describe('output', () => {
     expect(await onTerminal({ NO_COLOR: '1' })).not.toContain('\u001b[')
   })
 
-  test('behavior: warns of a code that names another registry', async () => {
+  test('warns of a QR code that names another registry', async () => {
     const other = issued.verifyUrl.replace(/0x.*/, `0x${'f0'.repeat(20)}`)
     const { code, stdout } = await verify(other)
     expect(code).toBe(0)
@@ -291,7 +291,7 @@ describe('output', () => {
     expect(mangled.stdout).not.toContain('Warning')
   })
 
-  test('behavior: a reader that closes the pipe early changes no exit code', async () => {
+  test('a reader that closes the pipe early does not change the exit code', async () => {
     const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
     const { stdout, stderr } = await run('bash', [
       '--norc',
@@ -301,7 +301,7 @@ describe('output', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'exit 0\n', stderr: '' })
   })
 
-  test('behavior: prints help', async () => {
+  test('prints help', async () => {
     for (const args of [
       ['help', 'verify'],
       ['verify', '--help'],
@@ -326,7 +326,7 @@ describe('a credential', () => {
     return file('credential.txt', `${credentialOf(shown)}\n`)
   }
 
-  test('error: gives no verdict while its issuer has no domain that can be asked', async () => {
+  test('gives no verdict when the domain of its issuer cannot be asked', async () => {
     const path = await credentialFile()
     const { code, stdout } = await verify(path, '--json', '--no-identity')
     const { status, disclosed, checks } = JSON.parse(stdout)
@@ -335,7 +335,7 @@ describe('a credential', () => {
     expect(checks).toContainEqual({ check: 'credential', outcome: 'unknown', code: 'not_asked' })
   })
 
-  test('error: --audience and --nonce are for credentials alone', async () => {
+  test('--audience and --nonce are for credentials only', async () => {
     for (const option of ['--audience', '--nonce']) {
       const { code, stderr } = await verify(issued.publicId, option, 'x')
       expect(code).toBe(64)
@@ -343,7 +343,7 @@ describe('a credential', () => {
     }
   })
 
-  test('error: names a damaged one', async () => {
+  test('names a damaged credential', async () => {
     const path = file('damaged.txt', 'eyJhIjoxfQ.eyJhIjoxfQ.AA~')
     const { code, stdout } = await verify(path, '--json')
     expect(code).toBe(2)
@@ -351,7 +351,7 @@ describe('a credential', () => {
   })
 })
 
-describe('wrong usage exits with 64 and asks nobody', () => {
+describe('wrong usage exits with 64 and makes no request', () => {
   test.each<[string, string[]]>([
     ['nothing to verify', ['verify', '--rpc', 'http://127.0.0.1:1']],
     ['two documents', ['verify', 'a', 'b']],
@@ -367,7 +367,7 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     ['a malformed time-out', ['verify', 'a', '--timeout', 'soon']],
     ['a malformed block', ['verify', 'a', '--as-of', 'latest']],
     ['a malformed hash', ['verify', 'a', '--block-hash', '0x12']],
-  ])('error: %s', async (_, args) => {
+  ])('%s', async (_, args) => {
     const { code, stdout, stderr } = await docreg(
       args.includes('--registry')
         ? args
@@ -377,7 +377,7 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     expect(stderr).toContain('docreg verify')
   })
 
-  test('error: refuses a chain whose registry is not known', async () => {
+  test('refuses a chain whose registry is not known', async () => {
     const { code, stderr } = await docreg([
       'verify',
       issued.publicId,
@@ -390,13 +390,13 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     expect(stderr).toContain('--registry')
   })
 
-  test('error: refuses no node, and a quorum larger than the number of nodes', async () => {
+  test('refuses zero nodes, and a quorum larger than the number of nodes', async () => {
     const given = [issued.publicId, '--registry', stack.registry]
     expect((await docreg(['verify', ...given])).code).toBe(64)
     expect((await verify(issued.publicId, '--quorum', '2')).code).toBe(64)
   })
 
-  test('error: refuses a block hash for anything but a bundle', async () => {
+  test('accepts a block hash only for a bundle', async () => {
     const hash = `0x${'1'.repeat(64)}`
     const { code, stdout } = await verify(issued.publicId, '--block-hash', hash)
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
@@ -410,20 +410,20 @@ describe('several nodes', () => {
   const DOWN_TOO = ['--rpc', 'http://127.0.0.1:2']
   const more = () => ['--rpc', `${stack.url}/rpc`]
 
-  test('default: requires more than half to agree', async () => {
+  test('requires more than half to agree', async () => {
     expect((await verify(issued.publicId, ...DOWN)).code).toBe(2)
     expect((await verify(issued.publicId, ...DOWN, ...more())).code).toBe(0)
     expect((await verify(issued.publicId, ...DOWN, ...DOWN_TOO, ...more())).code).toBe(2)
   })
 
-  test('args: accepts --quorum', async () => {
+  test('accepts --quorum', async () => {
     const quorum = (n: string) => verify(issued.publicId, ...DOWN, ...more(), '--quorum', n)
     expect((await quorum('1')).code).toBe(0)
     expect((await quorum('3')).code).toBe(2)
   })
 })
 
-test('behavior: a stale node gives no verdict, unless any age is accepted', async () => {
+test('gives no verdict with a stale node, unless any age is accepted', async () => {
   const record = [1, 5, 1_700_000_000, 0, 0, 0, 0, 0, false]
   const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
   const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]

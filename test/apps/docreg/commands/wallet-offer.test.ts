@@ -27,7 +27,7 @@ const offer = async (...args: string[]) => {
   })
 }
 
-test('default: prints a link with which a wallet fetches the document', async () => {
+test('prints a link with which a wallet fetches the document', async () => {
   const file = join(dir, 'offer.svg')
   const { code, stdout } = await offer('--tx-code', '--minutes', '60', '--qr', file)
   expect(code).toBe(0)
@@ -40,7 +40,7 @@ test('default: prints a link with which a wallet fetches the document', async ()
   expect(credential).toMatch(/^ey/)
 })
 
-test('args: prints JSON, and refuses bad numbers', async () => {
+test('prints JSON, and refuses bad numbers', async () => {
   const { stdout } = await offer('--json', '--uses', '3', '--iss', 'https')
   expect(JSON.parse(stdout)).toMatchObject({
     link: expect.stringContaining('openid-credential'),

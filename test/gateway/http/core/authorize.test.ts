@@ -66,7 +66,7 @@ const send = ({ method, path }: Route, authorization?: string) =>
     headers: { ...(authorization !== undefined && { authorization }) },
   })
 
-test('default: the document names the routes that need a key', () => {
+test('the OpenAPI document names the routes that need a key', () => {
   const known = routes.map(({ method, path }) => `${method} ${path}`)
   for (const route of ['POST /v1/documents', 'POST /api/documents', 'GET /v1/verify'])
     expect(known).toContain(route)
@@ -89,7 +89,7 @@ describe.each<[string, () => string | undefined]>([
   ['the id of a key', () => 'Bearer environment'],
   ['a list of parameters', () => `Bearer key="${API_KEY}"`],
 ])('%s', (_, authorization) => {
-  test('error: every route answers 401, and says nothing else', async () => {
+  test('every route answers 401, and says nothing else', async () => {
     for (const route of routes) {
       const { status, headers, body } = await send(route, authorization())
       expect([route, status]).toEqual([route, 401])
@@ -108,7 +108,7 @@ describe.each<[string, () => string | undefined]>([
 })
 
 describe('a session', () => {
-  test('error: every route that changes something asks for its token', async () => {
+  test('every route that changes something requires its token', async () => {
     const desk = await signIn(stack, { role: 'administrator' })
     const other = await signIn(stack, { role: 'administrator' })
     for (const { method, path } of routes.filter((route) => route.method !== 'GET'))
@@ -120,7 +120,7 @@ describe('a session', () => {
       }
   })
 
-  test('behavior: every route accepts that of an administrator', async () => {
+  test('every route accepts the session of an administrator', async () => {
     const desk = await signIn(stack, { role: 'administrator' })
     for (const { method, path } of routes) {
       const { status, body } = await desk.send(method, `${path}?not_a_parameter=1`)
@@ -129,7 +129,7 @@ describe('a session', () => {
   })
 })
 
-test('error: every route answers 403 to a key without one of its scopes, and names it', async () => {
+test('every route answers 403 to a key without one of its scopes, and names it', async () => {
   for (const route of routes)
     for (const scope of route.scopes) {
       const { status, headers, body } = await send(route, `Bearer ${without[scope]}`)
@@ -138,7 +138,7 @@ test('error: every route answers 403 to a key without one of its scopes, and nam
     }
 })
 
-test('behavior: a key with just the scopes gets past the check', async () => {
+test('a key with only the required scopes is accepted', async () => {
   // Malformed on purpose, so that nothing is done: what is wrong is not the key.
   for (const route of routes) {
     const asked = { ...route, path: `${route.path}?not_a_parameter=1` }

@@ -6,7 +6,7 @@ const OUTER = '192.168.3.4'
 const CLIENT = '203.0.113.9'
 const of = createClientAddress([PROXY, '192.168.0.0/16', '::1', '2001:db8::/32'])
 
-test('default: is the other end of the connection', () => {
+test('is the peer of the connection', () => {
   expect(of(CLIENT, undefined)).toBe(CLIENT)
   expect(of('::ffff:203.0.113.9', undefined)).toBe(CLIENT)
   expect(of(PROXY, undefined)).toBe(PROXY)
@@ -20,23 +20,23 @@ test.each<[string, string, string, string]>([
   ['a trusted IPv6 network', '2001:db8:1::5', CLIENT, CLIENT],
   ['a socket of both families', `::ffff:${PROXY}`, `::ffff:${CLIENT}`, CLIENT],
   ['two trusted proxies', PROXY, `${CLIENT}, ${OUTER}`, CLIENT],
-  ['what the client put in front is not read', PROXY, `1.2.3.4, ${CLIENT}`, CLIENT],
-  ['an invented trusted proxy in front changes nothing', PROXY, `1.2.3.4, ${CLIENT}`, CLIENT],
+  ['what the client put before it is not read', PROXY, `1.2.3.4, ${CLIENT}`, CLIENT],
+  ['an invented trusted proxy before it changes nothing', PROXY, `1.2.3.4, ${CLIENT}`, CLIENT],
   ['only trusted proxies', PROXY, OUTER, OUTER],
   ['a part that is not an address', PROXY, 'unknown', PROXY],
   ['an address with a port', PROXY, `${CLIENT}:1234`, PROXY],
   ['an empty header', PROXY, '', PROXY],
   ['a bad part behind a good one', PROXY, `${CLIENT}, x, ${OUTER}`, OUTER],
-])('behavior: reads the header from the right: %s', (_, peer, forwarded, expected) => {
+])('reads the header from the right: %s', (_, peer, forwarded, expected) => {
   expect(of(peer, forwarded)).toBe(expected)
 })
 
-test('error: does not believe a client that is not a trusted proxy', () => {
+test('does not trust a client that is not a trusted proxy', () => {
   expect(of(CLIENT, '1.2.3.4')).toBe(CLIENT)
   expect(of('192.169.0.1', '1.2.3.4')).toBe('192.169.0.1')
 })
 
-test('behavior: reports once that the header is ignored where no proxy is trusted', () => {
+test('reports once that it ignores the header when no proxy is trusted', () => {
   let reports = 0
   const address = createClientAddress([], () => reports++)
   expect(address(CLIENT, undefined)).toBe(CLIENT)
@@ -57,6 +57,6 @@ test.each([
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
   ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
   ['', ''],
-])('behavior: counts %s as %s', (address, counted) => {
+])('counts %s as %s', (address, counted) => {
   expect(countedAddress(address)).toBe(counted)
 })

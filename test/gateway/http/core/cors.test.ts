@@ -47,7 +47,7 @@ const listOf = (headers: Headers, name: string) =>
   (headers.get(name) ?? '').split(',').map((item) => item.trim().toLowerCase())
 
 describe.each(Object.entries(OPEN))('%s', (_, { path, method }) => {
-  test('default: a preflight allows its method and headers, without credentials', async () => {
+  test('a preflight allows its method and headers, without credentials', async () => {
     const { status, headers } = await preflight(path, method)
     expect(status).toBe(204)
     expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -59,7 +59,7 @@ describe.each(Object.entries(OPEN))('%s', (_, { path, method }) => {
     expect(Number(headers.get('access-control-max-age'))).toBeGreaterThan(0)
   })
 
-  test('error: a page can read failures, and their request id', async () => {
+  test('a page can read failures and their request id', async () => {
     const { status, headers } = await stack.request(path, {
       method,
       headers: { origin: ORIGIN, accept: 'text/plain' },
@@ -70,7 +70,7 @@ describe.each(Object.entries(OPEN))('%s', (_, { path, method }) => {
     expect(listOf(headers, 'access-control-expose-headers')).toContain('x-request-id')
   })
 
-  test('error: the Allow of another method names OPTIONS', async () => {
+  test('the Allow of another method includes OPTIONS', async () => {
     const { status, headers } = await stack.request(path, { method: 'DELETE' })
     expect(status).toBe(405)
     expect(listOf(headers, 'allow')).toEqual(
@@ -79,7 +79,7 @@ describe.each(Object.entries(OPEN))('%s', (_, { path, method }) => {
   })
 })
 
-test('error: no other route answers a page of another origin', async () => {
+test('no other route answers a page of another origin', async () => {
   const paths = new Set(bareApp().app.routes.map(({ path }) => path))
   const closed = [...paths].filter((path) => path !== '/*' && !(path in OPEN))
   expect(closed.length).toBeGreaterThan(10)

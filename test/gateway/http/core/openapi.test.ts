@@ -37,14 +37,14 @@ describe('the list of operations', () => {
       .map((served) => `${method} ${served}`),
   )
 
-  test('behavior: has every route of the app, and each is served', () => {
+  test('has every route of the app, and each is served', () => {
     const served = bareApp()
       .app.routes.filter(({ method }) => method !== METHOD_NAME_ALL && method !== 'OPTIONS')
       .map(({ method, path }) => `${method} ${path}`)
     expect([...new Set(served)].sort()).toEqual(declared.toSorted())
   })
 
-  test('error: another method of any path is 405, and Allow names those of the path', async () => {
+  test('answers 405 for another method of any path, and Allow names those of the path', async () => {
     const { app } = bareApp()
     const ofPath = Map.groupBy(declared, (line) => line.split(' ')[1] ?? '')
     for (const [path, lines] of ofPath) {
@@ -61,7 +61,7 @@ describe('the list of operations', () => {
     }
   })
 
-  test('error: a slash at the end is 404, which says so', async () => {
+  test('answers 404 for a trailing slash, and says so', async () => {
     const answer = await bareApp().app.request('/v1/documents/', { method: 'POST' })
     expect([answer.status, (await answer.json()).error.message]).toEqual([
       404,
@@ -69,18 +69,18 @@ describe('the list of operations', () => {
     ])
   })
 
-  test('behavior: names each operation once', () => {
+  test('names each operation once', () => {
     const ids = OPERATIONS.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('behavior: a body may be left out exactly if it may be {}', () => {
+  test('a body is optional only if it may be {}', () => {
     for (const { operationId, body } of OPERATIONS)
       if (body && !body.mediaType)
         expect(body.isOptional === true, operationId).toBe(v.safeParse(body.schema, {}).success)
   })
 
-  test('behavior: describes every parameter of a path', () => {
+  test('describes every parameter of a path', () => {
     for (const { path, parameters = {} } of OPERATIONS)
       expect(Object.keys(parameters), path).toEqual(
         [...path.matchAll(/:(\w+)/g)].map(([, name]) => name),
@@ -265,7 +265,7 @@ describe('the examples, at a real gateway', () => {
   }
 
   test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
-    'default: %s answers its example as described',
+    '%s answers its example as described',
     async (_, operation) => {
       // `request` holds the answer against the schema.
       const { status, headers, body } = await sendExample(operation)
@@ -283,7 +283,7 @@ describe('the examples, at a real gateway', () => {
 
   test.each(
     OPERATIONS.filter(({ body }) => body?.isOptional).map((one) => [one.operationId, one] as const),
-  )('default: %s can do without a body', async (_, operation) => {
+  )('%s works without a body', async (_, operation) => {
     const { status } = await sendExample(operation, false)
     expect(Object.keys(operation.responses)).toContain(`${status}`)
   })
@@ -292,7 +292,7 @@ describe('the examples, at a real gateway', () => {
     { 'content-type': 'application/json' },
     { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
     { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' },
-  ])('args: an empty body is none, with %j too', async (headers) => {
+  ])('an empty body counts as none, with %j too', async (headers) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status } = await sendEmpty(`${stack.url}/v1/documents/${publicId}/suspend`, headers)
     expect(status).toBe(200)
@@ -326,7 +326,7 @@ describe('the examples, at a real gateway', () => {
     ['replayEvents', { after: 'evt_0_1', since: '2026-01-31T00:00:00Z' }],
     ['revokeDocuments', []],
     ['suspendDocuments', []],
-  ])('error: the schema of %s refuses what the gateway refuses: %j', async (operationId, sent) => {
+  ])('the schema of %s refuses what the gateway refuses: %j', async (operationId, sent) => {
     expect(problemsBySchema(bodySchemaOf(operationId), sent)).not.toEqual([])
     const { method = '', path = '' } =
       OPERATIONS.find((one) => one.operationId === operationId) ?? {}
@@ -336,7 +336,7 @@ describe('the examples, at a real gateway', () => {
     expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
   })
 
-  test('error: refuses a body that is not JSON, although it may be left out', async () => {
+  test('refuses an optional body that is not JSON', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status } = await send('POST', `/v1/documents/${publicId}/suspend`, 'a=1', 'text/plain')
     expect(status).toBe(415)
@@ -355,7 +355,7 @@ function sendEmpty(url: string, headers: Record<string, string>) {
 }
 
 describe('the document', () => {
-  test('behavior: numbers in a query are integers with their bounds', () => {
+  test('numbers in a query are integers with bounds', () => {
     const limits = Object.values(openapi.paths).flatMap(({ get }) =>
       ((get?.parameters ?? []) as { name: string; schema: object }[])
         .filter(({ name }) => name === 'limit')
@@ -372,7 +372,7 @@ describe('the document', () => {
     expect(limits).toEqual([page, page, rows, rows])
   })
 
-  test('behavior: the name of the receiver in examples is not one that never resolves', () => {
+  test('the receiver in examples has a name that can resolve', () => {
     // RFC 6761.
     expect(new URL(EXAMPLE_RECEIVER).hostname).not.toMatch(
       /(^|[.])(example|test|invalid|localhost)$/,
@@ -390,16 +390,13 @@ describe('the document', () => {
     ),
   )
 
-  test.each(responses)(
-    'behavior: the schema of %s compiles and has its example',
-    (_, schema, rest) => {
-      const { example } = rest as { example?: unknown }
-      if (schema) problemsBySchema(schema, {})
-      if (schema && example !== undefined) expect(problemsBySchema(schema, example)).toEqual([])
-    },
-  )
+  test.each(responses)('the schema of %s compiles and accepts its example', (_, schema, rest) => {
+    const { example } = rest as { example?: unknown }
+    if (schema) problemsBySchema(schema, {})
+    if (schema && example !== undefined) expect(problemsBySchema(schema, example)).toEqual([])
+  })
 
-  test('behavior: has nothing that generators of clients stumble over', () => {
+  test('has nothing that breaks generators of clients', () => {
     type Schema = Record<string, unknown>
     const schemas: Schema[] = []
     JSON.stringify(openapi, (key, value) => {
@@ -438,13 +435,13 @@ describe('the document', () => {
       expect(schemas.filter(has), fault).toEqual([])
   })
 
-  test('behavior: describes each operation', () => {
+  test('describes each operation', () => {
     for (const item of Object.values(openapi.paths))
       for (const { operationId, description } of Object.values(item))
         expect(description, operationId).toBeTruthy()
   })
 
-  test('behavior: no answer but an envelope passes for one', () => {
+  test('only an envelope fits the schema of an answer', () => {
     const schema =
       openapi.paths['/v1/documents']?.post?.responses[201]?.content?.['application/json']?.schema
     if (!schema) throw new Error('no schema')

@@ -16,14 +16,14 @@ test.each([
   ['POST', ['not_found'], false],
   ['GET', ['store_unavailable'], false],
 ] as const)(
-  'behavior: a %s with %j can lose the answer of the database: %s',
+  'whether a %s with %j can lose the answer of the database: %s',
   (method, errors, expected) => {
     const one = operation({ ...declared, route: `${method} /v1/one`, errors })
     expect(errorsOf(one as unknown as Operation).includes('outcome_unknown')).toBe(expected)
   },
 )
 
-test('behavior: what issues or changes a document can be of unknown outcome', () => {
+test('issuing or changing a document can have an unknown outcome', () => {
   const told = OPERATIONS.filter((one) => errorsOf(one).includes('outcome_unknown'))
   const routes = told.map(({ method, path }) => `${method} ${path}`)
   for (const route of ['POST /v1/documents', 'POST /v1/documents/:publicId/revoke'])

@@ -85,7 +85,7 @@ function appWith(rateLimits: RateLimits) {
 }
 
 describe('keys', () => {
-  test('default: counts the requests of a key, and says what is left', async () => {
+  test('counts the requests of a key, and says how many are left', async () => {
     const { withKey } = appWith(limits({ perKey: 2 }))
     const first = await withKey('plain')
     expect(first.status).toBe(400)
@@ -100,7 +100,7 @@ describe('keys', () => {
   })
 
   test.each(['/v1/batches', '/v1/revocations', '/v1/suspensions', '/v1/documents'])(
-    'every kind of answer says what is left, has an id and is kept by no cache: %s',
+    'every answer has the quota left, a request id and no-store: %s',
     async (path) => {
       const { app } = bareApp({
         rateLimits: limits({ perKey: 9 }),
@@ -120,7 +120,7 @@ describe('keys', () => {
     },
   )
 
-  test('behavior: a key has a quota of its own, and may have a limit of its own', async () => {
+  test('a key has its own quota, and may have its own limit', async () => {
     const { withKey } = appWith(limits({ perKey: 1 }))
     const statuses = []
     for (const key of ['plain', 'plain', 'other', ...Array(6).fill('wide')])
@@ -128,7 +128,7 @@ describe('keys', () => {
     expect(statuses).toEqual([400, 429, 400, 400, 400, 400, 400, 400, 429])
   })
 
-  test('behavior: without a limit nothing is counted, except for a key with its own', async () => {
+  test('counts nothing without a limit, except for a key with its own', async () => {
     const { withKey } = appWith(limits({}))
     const { status, headers } = await withKey('plain')
     expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
@@ -139,12 +139,12 @@ describe('keys', () => {
     expect((await withKey('wide')).headers.get('ratelimit-policy')).toBe('"key";q=5;w=1')
   })
 
-  test('behavior: a request with a good key does not count for its address', async () => {
+  test('a request with a valid key does not count for its address', async () => {
     const { withKey } = appWith(limits({ perAddress: 1 }))
     for (let i = 0; i < 5; i++) expect((await withKey('plain')).status).toBe(400)
   })
 
-  test('error: requests without a valid key count for their address', async () => {
+  test('requests without a valid key count for their address', async () => {
     const { withKey, get } = appWith(limits({ perAddress: 2 }))
     expect((await withKey('unknown')).status).toBe(401)
     expect((await get('/v1/documents/nonsense')).status).toBe(401)
@@ -155,7 +155,7 @@ describe('keys', () => {
 })
 
 describe('addresses', () => {
-  test.each(PUBLIC)('default: counts requests to %s', async (path) => {
+  test.each(PUBLIC)('counts requests to %s', async (path) => {
     const { get } = appWith(limits({ perAddress: 1 }))
     const first = await get(path)
     expect(first.status).not.toBe(429)
@@ -169,7 +169,7 @@ describe('addresses', () => {
     expect((await second.json()).error.code).toBe('rate_limited')
   })
 
-  test('behavior: all public routes share the quota of an address, and no other has it', async () => {
+  test('all public routes share the quota of an address', async () => {
     const { get } = appWith(limits({ perAddress: 2 }))
     const statusFrom = async (address: string) =>
       (await get('/verify', { 'x-test-address': address })).status
@@ -180,17 +180,17 @@ describe('addresses', () => {
     expect(await statusFrom('2001:db8:1:3::1')).toBe(200)
   })
 
-  test.each(UNLIMITED)('behavior: never refuses %s', async (path) => {
+  test.each(UNLIMITED)('never refuses %s', async (path) => {
     const { get } = appWith(limits({ perAddress: 1 }))
     for (let i = 0; i < 3; i++) expect((await get(path)).status).toBe(200)
   })
 
-  test('behavior: never refuses a preflight, which a page could not read', async () => {
+  test('never refuses a preflight, because a page could not read the refusal', async () => {
     const { send } = appWith(limits({ perAddress: 1 }))
     for (let i = 0; i < 3; i++) expect((await send('OPTIONS', '/rpc')).status).toBe(204)
   })
 
-  test.each(UNSERVED)('error: counts what nobody serves: %s', async (request) => {
+  test.each(UNSERVED)('counts unknown routes: %s', async (request) => {
     const { send } = appWith(limits({ perAddress: 2 }))
     const [method = '', path = ''] = request.split(' ')
     const statuses = []
@@ -199,7 +199,7 @@ describe('addresses', () => {
     expect(statuses.slice(1)).toEqual([statuses[0], 429])
   })
 
-  test.each(MONITORED)('behavior: %s has a quota of its own', async (path) => {
+  test.each(MONITORED)('%s has its own quota', async (path) => {
     const { get } = appWith(limits({ perAddress: 2 }))
     for (let i = 0; i < 3; i++) await get('/none')
     expect((await get('/none')).status).toBe(429)
@@ -223,7 +223,7 @@ describe('costs', () => {
     return { ...appWith(limits({ perAddress: 10, addresses: { take } })), taken: () => taken }
   }
 
-  test.each(['svg', 'png'])('behavior: a QR code as %s counts as five requests', async (format) => {
+  test.each(['svg', 'png'])('a QR code as %s counts as five requests', async (format) => {
     const { get, taken } = tenRequests()
     const path = `/qr/${PUBLIC_ID}?format=${format}`
     expect([(await get(path)).status, taken()]).toEqual([200, 5])
@@ -231,13 +231,13 @@ describe('costs', () => {
     expect((await get(path)).status).toBe(429)
   })
 
-  test('behavior: a JSON-RPC batch counts as its requests', async () => {
+  test('a JSON-RPC batch counts as its requests', async () => {
     const { send, taken } = tenRequests()
     expect([(await send('POST', '/rpc', chainIds(6))).status, taken()]).toEqual([200, 6])
     expect((await send('POST', '/rpc', chainIds(5))).status).toBe(429)
   })
 
-  test('behavior: a full quota is enough for what costs more', async () => {
+  test('a full quota suffices for the most expensive request', async () => {
     for (const perAddress of [1, 2, 3]) {
       const { send } = appWith(limits({ perAddress }))
       expect((await send('POST', '/rpc', chainIds(10))).status).toBe(200)
@@ -254,7 +254,7 @@ describe('settings', () => {
     [{ RATE_LIMIT: 'off' }, {}],
     [{ RATE_LIMIT: 'off', ADDRESS_RATE_LIMIT: '3' }, { addressRateLimit: 3 }],
     [{ ADDRESS_RATE_LIMIT: 'off' }, { keyRateLimit: 100 }],
-  ])('default: %o', (env, expected) => {
+  ])('%o', (env, expected) => {
     const { keyRateLimit, addressRateLimit } = readConfig(env)
     expect({ keyRateLimit, addressRateLimit }).toEqual({
       keyRateLimit: undefined,
@@ -263,7 +263,7 @@ describe('settings', () => {
     })
   })
 
-  test('behavior: trusted proxies are addresses and networks', () => {
+  test('trusted proxies are addresses and networks', () => {
     const TRUSTED_PROXIES = '10.0.0.7, 192.168.0.0/16,::1,2001:db8::/32'
     expect(readConfig({ TRUSTED_PROXIES }).trustedProxies).toEqual([
       '10.0.0.7',
@@ -284,7 +284,7 @@ describe('settings', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
     ['TRUSTED_PROXIES', '::1/x'],
     ['TRUSTED_PROXIES', 'true'],
-  ])('error: refuses %s=%s, and names it', (name, value) => {
+  ])('refuses %s=%s, and names it', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
     expect(() => readConfig({ [name]: value })).toThrow(name)
   })

@@ -13,7 +13,7 @@ test.each([
   [{ name: 'x', inner: 5 }, ['inner must be an object']],
   [{ name: 1 }, ['name must be a string']],
   [[], [' must be a JSON object']],
-])('error: names the bad fields of %j in plain words', (body, expected) => {
+])('names the bad fields of %j in plain words', (body, expected) => {
   let problems: unknown
   try {
     parseBody(schema, body)

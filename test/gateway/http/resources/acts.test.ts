@@ -5,7 +5,7 @@ import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 
 type Shown = { act: string; actor: { kind: string; label: string | null } | null }
 
-describeDatabases('acts', (settings) => {
+describeDatabases('actors', (settings) => {
   let stack: Stack
   let maria: Desk
   let noor: Desk
@@ -41,7 +41,7 @@ describeDatabases('acts', (settings) => {
     return read()
   }
 
-  test('default: names who issued, suspended, released and revoked', async () => {
+  test('are named for issuing, suspending, releasing and revoking', async () => {
     const hash = await issue(maria)
     for (const change of ['suspend', 'release', 'suspend', 'suspend'])
       expect((await noor.send('POST', `/v1/documents/${hash}/${change}`)).status).toBe(200)
@@ -63,7 +63,7 @@ describeDatabases('acts', (settings) => {
     ])
   })
 
-  test('default: names who corrected and erased', async () => {
+  test('are named for correcting and erasing', async () => {
     const hash = await issue(maria)
     const { body } = await noor.send('POST', `/v1/documents/${hash}/supersede`, ADA)
     expect(body.data.superseded.documentHash).toBe(hash)
@@ -81,7 +81,7 @@ describeDatabases('acts', (settings) => {
     ])
   })
 
-  test('default: an act on a batch is one on each of its documents', async () => {
+  test('of a batch are actors of each of its documents', async () => {
     const { body } = await stack.request('/v1/batches', {
       method: 'POST',
       headers: {
@@ -101,7 +101,7 @@ describeDatabases('acts', (settings) => {
     ])
   })
 
-  test('behavior: whoever acts for another tenant is not named', async () => {
+  test('of another tenant are not named', async () => {
     const hash = await issue(maria)
     await admin('POST', `/v1/documents/${hash}/suspend`)
     expect(await actsOf(maria, hash)).toEqual(['issue person Maria', 'suspend undefined undefined'])
@@ -110,7 +110,7 @@ describeDatabases('acts', (settings) => {
     expect(acts[1].actor.kind).toBe('key')
   })
 
-  test('behavior: the name stays when the person is removed', async () => {
+  test('keep their name when the person is removed', async () => {
     const eve = await signIn(stack, { name: 'Eve', role: 'clerk', tenant: 'one' })
     const hash = await issue(eve)
     await admin('DELETE', `/v1/people/${eve.id}`)

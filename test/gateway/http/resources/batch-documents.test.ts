@@ -53,7 +53,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
   const get = (path: string) => send('GET', path)
   const listed = async (query: string) => (await get(`/v1/documents?${query}`)).body.data.documents
 
-  test('default: lists and searches find them, and their hash gives the publicId back', async () => {
+  test('lists and searches find them, and their hash gives the publicId back', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     expect(await listed('limit=2')).toMatchObject([
       { publicId: two.publicId, documentHash: two.documentHash, status: 'valid' },
@@ -69,7 +69,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect(refused.status).toBe(404)
   })
 
-  test('default: a batch is listed alone, with the other filters too', async () => {
+  test('filters by batch, also with the other filters', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const [other] = (await issue(1)) as [Issued]
     const ofBatch = `batchRoot=${one.batchRoot}`
@@ -88,7 +88,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect((await get('/v1/documents?batchRoot=0x1')).status).toBe(400)
   })
 
-  test('default: a documentHash names one to revoke, suspend and release', async () => {
+  test('a documentHash identifies one to revoke, suspend and release', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const change = (hash: Hex, action: string) =>
       send('POST', `/v1/documents/${hash}/${action}`, {})
@@ -105,7 +105,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect((await get(`/v1/documents/${two.documentHash}`)).body.data.status).toBe('valid')
   })
 
-  test('default: the list follows a change of the whole batch', async () => {
+  test('the list follows a change of the whole batch', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const both = [two, one].map(({ publicId }) => ({ publicId, status: 'suspended' }))
     await send('POST', `/v1/batches/${one.batchRoot}/suspend`, {})
@@ -118,7 +118,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
       .toMatchObject([{ publicId: two.publicId }, { publicId: one.publicId }])
   })
 
-  test('default: one is superseded by a document of its own', async () => {
+  test('one is superseded by a single document', async () => {
     const [old, other] = (await issue()) as [Issued, Issued]
     const corrected = { ...ADA, subjectName: 'Augusta Ada King' }
     const { status, body } = await send(
@@ -147,7 +147,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect([late.status, late.body.error.code]).toEqual([409, 'already_revoked'])
   })
 
-  test('behavior: a revocation that no request waits for is done all the same', async () => {
+  test('completes a revocation that no request waits for', async () => {
     const [old] = (await issue()) as [Issued]
     const { status } = await stack.request(`/v1/documents/${old.publicId}/supersede`, {
       method: 'POST',
@@ -160,7 +160,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
       .toBe('superseded')
   })
 
-  test('default: one is erased, by its hash or its publicId, and stays erased', async () => {
+  test('erases one by its hash or its publicId, permanently', async () => {
     const key = `erased-${place}`
     const [one, two, three] = (await issue(3, key)) as [Issued, Issued, Issued]
     const receipt = await send('DELETE', `/v1/documents/${one.documentHash}/payload`)

@@ -76,7 +76,7 @@ async function issuerNow() {
 }
 
 describe('POST /v1/batches', () => {
-  test('default: issues a thousand by one root, which verify and can be retrieved', async () => {
+  test('issues 1,000 documents with one root, which verify and can be retrieved', async () => {
     const documents = people(1000)
     const { status, headers, lines } = await issue(documents)
     expect(status).toBe(201)
@@ -119,7 +119,7 @@ describe('POST /v1/batches', () => {
     expect(spooled()).toEqual([])
   })
 
-  test('behavior: a bad line names its fields and stops no other', async () => {
+  test('a bad line names its fields, and the other lines are issued', async () => {
     const [one, two] = people(2) as [object, object]
     const { status, lines } = await issue([
       one,
@@ -145,7 +145,7 @@ describe('POST /v1/batches', () => {
     expect(await statusOf(lines[8].data.publicId)).toBe('valid')
   })
 
-  test('behavior: atomic=true issues nothing when a line is bad, and all when none is', async () => {
+  test('atomic=true issues nothing when a line is bad, and all when none is', async () => {
     const [one, two] = people(2) as [object, object]
     const before = await batchCount()
     const refused = await issue([one, {}, two], '?atomic=true')
@@ -160,7 +160,7 @@ describe('POST /v1/batches', () => {
     expect(status).toBe(201)
   })
 
-  test('behavior: dry_run=true checks every line, estimates the cost, and issues nothing', async () => {
+  test('dry_run=true checks every line, estimates the cost, and issues nothing', async () => {
     const before = await batchCount()
     const { status, lines } = await issue([...people(3), {}], '?dry_run=true')
     expect(status).toBe(200)
@@ -181,7 +181,7 @@ describe('POST /v1/batches', () => {
     expect(await batchCount()).toBe(before)
   })
 
-  test('behavior: the same content, or key, gives the same batch again', async () => {
+  test('the same content, or key, gives the same batch again', async () => {
     const documents = people(5)
     const root = ({ lines }: { lines: Lines }) => lines[0].data.batchRoot
     const first = await issue(documents)
@@ -198,7 +198,7 @@ describe('POST /v1/batches', () => {
     expect([other.status, other.error.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  test('behavior: answers 202 without a block, and the batch says where it is', async () => {
+  test('answers 202 without a block, and the batch shows its status', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const { status, lines } = await issue(people(2), '', { prefer: 'respond-async' })
     expect(status).toBe(202)
@@ -220,7 +220,7 @@ describe('POST /v1/batches', () => {
     expect((await get(`/v1/batches/${batchRoot}`)).body.data.status).toBe('valid')
   })
 
-  test('error: an upload that breaks off leaves nothing behind', async () => {
+  test('an interrupted upload leaves nothing behind', async () => {
     const before = await batchCount()
     const upload = httpRequest(`${stack.url}/v1/batches`, {
       method: 'POST',
@@ -237,7 +237,7 @@ describe('POST /v1/batches', () => {
     for (let i = 0; i < 3; i++) expect((await issue(people(1))).status).toBe(201)
   })
 
-  test('error: refuses what is not NDJSON, empty, too long, or without the scope', async () => {
+  test('refuses what is not NDJSON, empty, too long, or without the scope', async () => {
     const many = '{}\n'.repeat(100_001)
     const key = stack.key(['documents:read'])
     const cases = [
@@ -262,7 +262,7 @@ describe('POST /v1/batches', () => {
     expect(status).toBe(413)
   })
 
-  test('behavior: a release that a revocation overtook is refused as one of a revoked batch', async () => {
+  test('refuses a release after a revocation of the batch', async () => {
     const root = (await issue(people(1))).lines[0].data.batchRoot
     const change = (what: string) =>
       stack.request(`/v1/batches/${root}/${what}`, { method: 'POST', headers: { authorization } })
@@ -272,7 +272,7 @@ describe('POST /v1/batches', () => {
     expect([200, 409]).toContain(released.status)
   })
 
-  test('error: promises nothing while the chain cannot be reached', async () => {
+  test('promises nothing while the chain is unreachable', async () => {
     const documents = people(2)
     stack.proxy.refuse = () => true
     const { status, error } = await issue(documents)
@@ -281,7 +281,7 @@ describe('POST /v1/batches', () => {
     await expect.poll(async () => (await issue(documents)).status).toBe(201)
   })
 
-  test('behavior: slow uploads of one tenant stop no other tenant and no admin', async () => {
+  test('slow uploads of one tenant block no other tenant and no admin', async () => {
     const [slow, other] = [stack.key(['documents:issue']), stack.key(['documents:issue'], 'other')]
     const issueWith = (key: string) =>
       issue(people(1), '', { authorization: `Bearer ${key}` }).then(({ status }) => status)
@@ -305,7 +305,7 @@ describe('POST /v1/batches', () => {
     await expect.poll(four).toEqual([201, 201, 201, 201])
   })
 
-  test('behavior: keeps no place for clients that leave before the answer', async () => {
+  test('frees the slots of clients that leave before the answer', async () => {
     for (let i = 0; i < 5; i++) {
       const upload = httpRequest(`${stack.url}/v1/batches`, {
         method: 'POST',
@@ -320,7 +320,7 @@ describe('POST /v1/batches', () => {
     await expect.poll(spooled).toEqual([])
   })
 
-  test('behavior: makes an answer no faster than its client reads it', async () => {
+  test('writes an answer no faster than its client reads it', async () => {
     // An answer of more than the sockets hold.
     const documents = people(8_000)
     const upload = httpRequest(`${stack.url}/v1/batches`, {
@@ -355,7 +355,7 @@ describe('batches', () => {
     return { root: lines[0].data.batchRoot as Hex, ids }
   }
 
-  test('default: revokes, suspends and releases a whole batch', async () => {
+  test('revokes, suspends and releases a whole batch', async () => {
     const { root, ids } = await issued()
     const publicId = ids[0]?.publicId ?? ''
     const suspended = await post(`/v1/batches/${root}/suspend`)
@@ -377,7 +377,7 @@ describe('batches', () => {
     expect([late.status, late.body.error.code]).toEqual([409, 'already_revoked'])
   })
 
-  test('behavior: releases a batch and a document of it that a thief released', async () => {
+  test('releases a batch and a document of it that a thief released', async () => {
     const { provider, registry, adminKey } = stack
     const { root, ids } = await issued()
     const [one, two] = ids as [(typeof ids)[0], (typeof ids)[0]]
@@ -404,7 +404,7 @@ describe('batches', () => {
     expect((await get(`/v1/batches/${root}`)).body.data.status).toBe('valid')
   })
 
-  test('default: revokes, suspends and releases one document of a batch', async () => {
+  test('revokes, suspends and releases one document of a batch', async () => {
     const { ids } = await issued(3)
     const [one, two, three] = ids.map(({ publicId }) => publicId) as [string, string, string]
     const change = (id: string, action: string) => post(`/v1/documents/${id}/${action}`)
@@ -426,7 +426,7 @@ describe('batches', () => {
     expect([nothing.status, nothing.body.error.code]).toEqual([409, 'not_suspended'])
   })
 
-  test('behavior: a document suspended in a suspended batch stays so when the batch is released', async () => {
+  test('a document suspended in a suspended batch stays suspended when the batch is released', async () => {
     const { root, ids } = await issued()
     const [one, two] = ids.map(({ publicId }) => publicId) as [string, string]
     await post(`/v1/batches/${root}/suspend`)
@@ -435,7 +435,7 @@ describe('batches', () => {
     expect(await Promise.all([one, two].map(statusOf))).toEqual(['suspended', 'valid'])
   })
 
-  test('default: lists batches, newest first, by pages', async () => {
+  test('lists batches, newest first, by pages', async () => {
     const roots = [(await issued()).root, (await issued()).root, (await issued()).root]
     const page = async (query: string) => (await get(`/v1/batches${query}`)).body.data
     const first = await page('?limit=2')
@@ -446,7 +446,7 @@ describe('batches', () => {
     expect((await get('/v1/batches?cursor=x')).status).toBe(400)
   })
 
-  test('behavior: shows no batch to a key of another tenant, and changes none for it', async () => {
+  test('hides a batch from keys of other tenants, and refuses their changes', async () => {
     const { root } = await issued()
     const key = await stack.key(['documents:read', 'documents:revoke'], 'another')
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -461,14 +461,14 @@ describe('batches', () => {
     expect([revoked.status, revoked.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('error: knows no batch that was never issued', async () => {
+  test('answers 404 for a batch that was never issued', async () => {
     for (const root of [`0x${'5a'.repeat(32)}`, 'x'])
       expect((await get(`/v1/batches/${root}`)).status).toBe(404)
     const { status, body } = await post(`/v1/batches/0x${'5a'.repeat(32)}/revoke`)
     expect([status, body.error.code]).toEqual([404, 'not_issued'])
   })
 
-  test('behavior: revokes documents of batches by POST /v1/revocations', async () => {
+  test('revokes documents of batches by POST /v1/revocations', async () => {
     const { root, ids } = await issued(3)
     const [one, two, three] = ids as [(typeof ids)[0], (typeof ids)[0], (typeof ids)[0]]
     const response = await fetch(`${stack.url}/v1/revocations`, {

@@ -54,7 +54,7 @@ const lines = (entries: readonly (object | string)[]) =>
   entries.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n')
 
 describe('POST /v1/revocations', () => {
-  test('default: revokes by publicId and by documentHash, one envelope a line in order', async () => {
+  test('revokes by publicId and documentHash, with one envelope per line, in order', async () => {
     const [first, second, third] = await issueMany(3)
     const {
       status,
@@ -94,7 +94,7 @@ describe('POST /v1/revocations', () => {
     expect(await Promise.all(statuses)).toEqual(['revoked', 'revoked', 'valid'])
   })
 
-  test('default: accepts a JSON array', async () => {
+  test('accepts a JSON array', async () => {
     const [one] = await issueMany(1)
     const { lines: answers } = await revoke(JSON.stringify([{ publicId: one?.publicId }]), {
       'content-type': 'application/json',
@@ -102,7 +102,7 @@ describe('POST /v1/revocations', () => {
     expect(answers).toMatchObject([{ line: 1, success: true, data: { status: 'revoked' } }])
   })
 
-  test('behavior: a bad line names its fields and stops no other', async () => {
+  test('a bad line names its fields, and the other lines are processed', async () => {
     const [one] = await issueMany(1)
     const foreign = encodePublicId({ ...decodePublicId(one?.publicId ?? ''), issuerId: 7 })
     const { lines: answers } = await revoke(
@@ -133,7 +133,7 @@ describe('POST /v1/revocations', () => {
     expect(named.toSorted()).toEqual(['documentHash', 'more', 'reason'])
   })
 
-  test('behavior: a repeat reports the first revocation', async () => {
+  test('a repeat reports the first revocation', async () => {
     const [one] = await issueMany(1)
     const body = (reason: string) => lines([{ documentHash: one?.documentHash, reason }])
     const [first] = (await revoke(body('keyCompromise'))).lines
@@ -141,7 +141,7 @@ describe('POST /v1/revocations', () => {
     expect(again.data).toEqual(first.data)
   })
 
-  test('behavior: promises without waiting for a block, and keeps the promise', async () => {
+  test('answers before a block when asked, and keeps the promise', async () => {
     const issued = await issueMany(2)
     const { lines: answers } = await revoke(
       lines(issued.map(({ documentHash }) => ({ documentHash }))),
@@ -152,7 +152,7 @@ describe('POST /v1/revocations', () => {
       await expect.poll(async () => (await stack.verify(publicId)).body.data.status).toBe('revoked')
   })
 
-  test('behavior: revokes hundreds in few transactions', async () => {
+  test('revokes hundreds in few transactions', async () => {
     const issued = await issueMany(300)
     const { lines: answers } = await revoke(
       lines(issued.map(({ documentHash }) => ({ documentHash }))),
@@ -163,7 +163,7 @@ describe('POST /v1/revocations', () => {
     expect(new Set(hashes).size).toBeLessThan(50)
   })
 
-  test('error: refuses a body that is not a list, or too long, before anything is done', async () => {
+  test('refuses a body that is no list, or too long, before it changes anything', async () => {
     const json = { 'content-type': 'application/json' }
     const cases = [
       [await revoke('{}', json), 422, 'bad_fields'],
@@ -178,7 +178,7 @@ describe('POST /v1/revocations', () => {
       expect([status, error?.code]).toEqual([expected, code])
   })
 
-  test('behavior: slow requests of one tenant stop no other tenant and no admin', async () => {
+  test('slow requests of one tenant block no other tenant and no admin', async () => {
     const slow = stack.key(['documents:revoke'])
     const other = stack.key(['documents:revoke'], 'other')
     const revokeWith = async (key: string) =>
@@ -203,7 +203,7 @@ describe('POST /v1/revocations', () => {
     await expect.poll(four).toEqual([200, 200, 200, 200])
   })
 
-  test('behavior: begins few entries in a turn of the event loop, so that others are served', async () => {
+  test('starts few entries per turn of the event loop, so that others are served', async () => {
     let begun = 0
     const { app } = bareApp({
       async findDocument() {
@@ -226,7 +226,7 @@ describe('POST /v1/revocations', () => {
     expect((await answer).status).toBe(200)
   })
 
-  test('behavior: keeps no place for clients that leave before the answer', async () => {
+  test('frees the slots of clients that leave before the answer', async () => {
     const entries = lines(Array.from({ length: 2_000 }, () => ({ documentHash: UNKNOWN })))
     for (let i = 0; i < 5; i++) {
       const request = httpRequest(`${stack.url}/v1/revocations`, {
@@ -243,13 +243,13 @@ describe('POST /v1/revocations', () => {
     await expect.poll(four).toEqual([200, 200, 200, 200])
   })
 
-  test('error: refuses a key without the scope', async () => {
+  test('refuses a key without the scope', async () => {
     const key = stack.key(['documents:issue'])
     const { status } = await revoke('{}', { authorization: `Bearer ${key}` })
     expect(status).toBe(403)
   })
 
-  test('error: reports an outage on each line', async () => {
+  test('reports an outage on each line', async () => {
     const [one] = await issueMany(1)
     stack.proxy.refuse = () => true
     const { status, lines: answers } = await revoke(lines([{ documentHash: one?.documentHash }]))
@@ -259,7 +259,7 @@ describe('POST /v1/revocations', () => {
 })
 
 describe('POST /v1/suspensions and /v1/releases', () => {
-  test('default: suspend and release many documents, in order', async () => {
+  test('suspend and release many documents, in order', async () => {
     const issued = await issueMany(3)
     const body = lines(issued.map(({ publicId }) => ({ publicId })))
     const suspended = await send('suspensions', body)
@@ -272,7 +272,7 @@ describe('POST /v1/suspensions and /v1/releases', () => {
     expect(released.lines[0].data.releasedAt).toMatch(/Z$/)
   })
 
-  test('error: refuses what cannot be done on its own line', async () => {
+  test('refuses an impossible change on its own line', async () => {
     const [never, revoked] = await issueMany(2)
     await revoke(lines([{ publicId: revoked?.publicId }]))
     const names = [{ publicId: never?.publicId }, { publicId: revoked?.publicId }]

@@ -27,7 +27,7 @@ async function makeBlocks(count: number): Promise<void> {
 }
 
 describe('GET /v1/documents/{publicId}/bundle', () => {
-  test('error: refuses a mistyped publicId, no key, and a key without the scope', async () => {
+  test('refuses a mistyped publicId, no key, and a key without the scope', async () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     const malformed = await bundleOf('abc')
     expect([malformed.status, malformed.body.error.code]).toEqual([400, 'bad_public_id'])
@@ -37,7 +37,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     expect((await stack.request(path, { headers: { authorization: key } })).status).toBe(403)
   })
 
-  test('behavior: a batch block of another issuer is the verdict, as in a bundle', async () => {
+  test('gives the verdict of a batch block of another issuer, as in a bundle', async () => {
     const response = await fetch(`${stack.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/x-ndjson' },
@@ -61,7 +61,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     ])
   })
 
-  test('error: reports a node without proofs, and no node at all', async () => {
+  test('reports a node without proofs, and no node at all', async () => {
     const { publicId } = await issue()
     const codeOf = async () => {
       const { status, headers, body } = await bundleOf(publicId)
@@ -77,7 +77,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     stack.proxy.refuse = () => false
   })
 
-  test('behavior: starts again at a newer block when the node has dropped the state meanwhile', async () => {
+  test('starts again at a newer block when the node has dropped the state', async () => {
     const { publicId } = await issue()
     for (const proven of [
       () => bundleOf(publicId),
@@ -99,7 +99,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     }
   })
 
-  test('error: refuses a node that proves something else', async () => {
+  test('refuses a node whose proof does not fit', async () => {
     const { publicId } = await issue()
     stack.proxy.change = (method, result) =>
       method === 'eth_getProof' ? { ...(result as object), accountProof: ['0x80'] } : result
@@ -108,7 +108,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     expect([status, body.error.details[0]?.code]).toEqual([503, 'proof_invalid'])
   })
 
-  test('error: a document in flight gives no proof of absence', async () => {
+  test('a document in flight gets no proof of absence', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const issued = await stack.issue(ADA, { prefer: 'respond-async' })
     expect(issued.status).toBe(202)
@@ -119,7 +119,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     await expect.poll(async () => (await bundleOf(publicId)).status).toBe(200)
   })
 
-  test('error: refuses a node that stands still', async () => {
+  test('refuses a node that does not advance', async () => {
     const impatient = await startStack({ MAX_HEAD_AGE_SECONDS: '1' })
     try {
       const { publicId } = (await impatient.issue(ADA)).body.data
@@ -132,7 +132,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     }
   })
 
-  test('error: reports that the block of the document is unavailable', async () => {
+  test('reports that the block of the document is unavailable', async () => {
     const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32)), randomSalt())
     const hash = new Uint8Array(32).fill(7)
     await send('issue', [1, hash, 0])
@@ -157,7 +157,7 @@ describe('GET /v1/verify?proof=full', () => {
   const verify = (query: string) =>
     stack.request(`/v1/verify?${query}`, { headers: { authorization } })
 
-  test('default: proves a record, and the absence of one', async () => {
+  test('proves a record, and the absence of one', async () => {
     const { publicId } = await issue()
     const issued = (await verify(`publicId=${publicId}&proof=full`)).body.data
     expect(issued).toMatchObject({ valid: true, document: ADA_ISSUED })
@@ -196,14 +196,14 @@ describe('GET /v1/verify?proof=full', () => {
     }
   })
 
-  test('behavior: without it, returns no proof and no block hash', async () => {
+  test('returns no proof and no block hash without it', async () => {
     const { publicId } = await issue()
     const { blockchainProof, asOf } = (await verify(`publicId=${publicId}`)).body.data
     expect(blockchainProof).not.toHaveProperty('stateProof')
     expect(asOf.blockHash).toBeNull()
   })
 
-  test('error: refuses another value, or the parameter twice', async () => {
+  test('refuses another value, or the parameter twice', async () => {
     for (const query of ['proof=half', 'proof=full&proof=full', 'proof=']) {
       const { status, body } = await verify(`publicId=x&${query}`)
       expect([status, body.error.details[0].field]).toEqual([400, 'proof'])

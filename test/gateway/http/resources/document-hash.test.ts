@@ -36,7 +36,7 @@ function withDatabase(work: (database: DatabaseSync) => void): void {
 }
 
 describe('a documentHash in a path', () => {
-  test('default: gives the publicId back, with all that the publicId gives', async () => {
+  test('returns the publicId, and works like the publicId', async () => {
     const { publicId, documentHash } = await issue()
     const byHash = await get(documentHash)
     expect(byHash.status).toBe(200)
@@ -46,7 +46,7 @@ describe('a documentHash in a path', () => {
     expect((await get(documentHash?.toUpperCase().replace('0X', '0x'))).status).toBe(200)
   })
 
-  test('default: suspends, releases and revokes', async () => {
+  test('suspends, releases and revokes', async () => {
     const { publicId, documentHash } = await issue()
     const suspended = await post(`${documentHash}/suspend`)
     expect(suspended.body.data).toMatchObject({ publicId, documentHash, status: 'suspended' })
@@ -56,7 +56,7 @@ describe('a documentHash in a path', () => {
     expect((await get(publicId)).body.data.status).toBe('revoked')
   })
 
-  test('behavior: revokes a document whose payload is lost, without its publicId', async () => {
+  test('revokes a document whose payload is lost, without its publicId', async () => {
     const { documentHash } = await issue()
     withDatabase((database) => {
       database.prepare('DELETE FROM payload WHERE hash = ?').run(fromHex(documentHash as Hex))
@@ -68,7 +68,7 @@ describe('a documentHash in a path', () => {
     expect(revoked.body.data).toMatchObject({ publicId: null, documentHash, status: 'revoked' })
   })
 
-  test('error: says that an erased document is erased', async () => {
+  test('says that an erased document is erased', async () => {
     const { documentHash } = await issue()
     withDatabase((database) => {
       database.prepare('INSERT INTO tombstone VALUES (?)').run(fromHex(documentHash as Hex))
@@ -77,7 +77,7 @@ describe('a documentHash in a path', () => {
     expect([status, body.error.code]).toEqual([410, 'erased'])
   })
 
-  test('error: a key finds no document of another tenant, an admin finds all', async () => {
+  test('a key does not find documents of another tenant; an admin finds all', async () => {
     const scopes = ['documents:issue', 'documents:read', 'documents:revoke'] as const
     const [a, b] = [stack.key([...scopes], 'a'), stack.key([...scopes], 'b')]
     const { documentHash, publicId } = await issue(a)
@@ -92,7 +92,7 @@ describe('a documentHash in a path', () => {
     expect((await post(`${documentHash}/revoke`)).body.data.status).toBe('revoked')
   })
 
-  test('error: finds no document under an unknown hash, and refuses other text', async () => {
+  test('finds no document for an unknown hash, and refuses other text', async () => {
     expect((await get(UNKNOWN)).status).toBe(404)
     expect((await post(`${UNKNOWN}/revoke`)).body.error.code).toBe('not_issued')
     const key = stack.key(['documents:read'])
@@ -100,7 +100,7 @@ describe('a documentHash in a path', () => {
     expect((await get(UNKNOWN.slice(0, -1))).body.error.code).toBe('bad_public_id')
   })
 
-  test('error: needs the scopes of the publicId', async () => {
+  test('requires the scopes of the publicId', async () => {
     const { documentHash } = await issue()
     const key = stack.key(['verify'])
     expect((await get(documentHash, key)).status).toBe(403)

@@ -38,7 +38,7 @@ function filesWith(bytes: Buffer): string[] {
     .filter((path) => readFileSync(path).includes(bytes))
 }
 
-test('default: erases a document, and answers with a receipt', async () => {
+test('erases a document, and answers with a receipt', async () => {
   const publicId = await issue()
   const sealed = await sealedOf(publicId)
   await stack.verify(publicId)
@@ -65,7 +65,7 @@ test('default: erases a document, and answers with a receipt', async () => {
     expect(codeOf(await get(path))).toEqual([410, 'erased'])
 })
 
-test('behavior: erasing again gives the same receipt', async () => {
+test('erasing again gives the same receipt', async () => {
   const publicId = await issue()
   const [first, second] = await Promise.all([erase(publicId), erase(publicId)])
   expect(second.body.data).toEqual(first.body.data)
@@ -74,7 +74,7 @@ test('behavior: erasing again gives the same receipt', async () => {
   expect(list).toContain(first.body.data.documentHash)
 })
 
-test('behavior: a documentHash names a document of the tenant', async () => {
+test('accepts a documentHash of the tenant', async () => {
   const publicId = await issue()
   const hash = toHex(decodePublicId(publicId).hash)
   const stranger = stack.key(['documents:erase'], 'another')
@@ -87,7 +87,7 @@ test('behavior: a documentHash names a document of the tenant', async () => {
   expect(JSON.stringify(body.data)).toContain(hash)
 })
 
-test('behavior: neither a repeat nor another source brings it back', async () => {
+test('neither a repeat nor another source restores it', async () => {
   const headers = { 'idempotency-key': 'erased-and-repeated' }
   const publicId = await issue(ADA, headers)
   const sealed = await sealedOf(publicId)
@@ -100,7 +100,7 @@ test('behavior: neither a repeat nor another source brings it back', async () =>
   expect(filesWith(sealed)).toEqual([])
 })
 
-test('behavior: a pending document is anchored as promised, and stays erased', async () => {
+test('a pending document is anchored as promised, and stays erased', async () => {
   const publicId = await issue(ADA, { prefer: 'respond-async' })
   const sealed = await sealedOf(publicId)
   expect((await erase(publicId)).body.data.status).toBe('erased')
@@ -109,7 +109,7 @@ test('behavior: a pending document is anchored as promised, and stays erased', a
   await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('erased')
 })
 
-test('behavior: a revoked document is revoked still, and cannot be retrieved', async () => {
+test('a revoked document stays revoked, and cannot be retrieved', async () => {
   const publicId = await issue()
   await stack.request(`/v1/documents/${publicId}/revoke`, {
     method: 'POST',
@@ -122,7 +122,7 @@ test('behavior: a revoked document is revoked still, and cannot be retrieved', a
     expect(codeOf(await get(`/v1/documents/${publicId}${more}`))).toEqual([410, 'erased'])
 })
 
-test('behavior: erases many at once, while others are issued', async () => {
+test('erases many at once, while others are issued', async () => {
   const issueMany = () =>
     Promise.all(Array.from({ length: 60 }, (_, i) => issue({ ...ADA, subjectId: `${i}` })))
   const publicIds = await issueMany()
@@ -140,7 +140,7 @@ test('behavior: erases many at once, while others are issued', async () => {
 })
 
 describe('refusals', () => {
-  test('error: requires the scope documents:erase', async () => {
+  test('requires the scope documents:erase', async () => {
     const publicId = await issue()
     const others = stack.key(['documents:issue', 'documents:read', 'documents:revoke', 'verify'])
     const refused = await erase(publicId, { authorization: `Bearer ${others}` })
@@ -153,7 +153,7 @@ describe('refusals', () => {
     expect((await erase(publicId, { authorization: `Bearer ${own}` })).status).toBe(200)
   })
 
-  test('error: refuses a document of another issuer, and one that was never issued', async () => {
+  test('refuses a document of another issuer, and one that was never issued', async () => {
     const [foreign] = golden.documents.filter(
       ({ publicId }) => decodePublicId(publicId).issuerId !== 1,
     )
@@ -167,7 +167,7 @@ describe('refusals', () => {
   })
 })
 
-test('behavior: an erased document can still be revoked', async () => {
+test('an erased document can still be revoked', async () => {
   const publicId = await issue()
   expect((await erase(publicId)).status).toBe(200)
   const revoked = await stack.request(`/v1/documents/${publicId}/revoke`, {

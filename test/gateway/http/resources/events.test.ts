@@ -18,7 +18,7 @@ const revise = (publicId: string, action: string, key = API_KEY) =>
   })
 
 describe('GET /v1/events', () => {
-  test('default: lists what happened to a document, with hashes and nothing else', async () => {
+  test('lists what happened to a document, with hashes and nothing else', async () => {
     const issued = (await stack.issue(ADA)).body.data
     await revise(issued.publicId, 'suspend')
     const { status, body } = await list()
@@ -44,7 +44,7 @@ describe('GET /v1/events', () => {
       expect(text).not.toContain(secret)
   })
 
-  test('default: goes on after an event, and filters by types', async () => {
+  test('continues after an event, and filters by types', async () => {
     const { body } = await list()
     const [first, second] = body.data.events
     expect((await list(`?after=${first.id}&limit=1`)).body.data.events).toEqual([second])
@@ -53,7 +53,7 @@ describe('GET /v1/events', () => {
     expect(some.body.data.events).toEqual([second])
   })
 
-  test('behavior: superseding is one event of each document, and no revocation', async () => {
+  test('superseding is one event of each document, without a revocation event', async () => {
     const old = (await stack.issue(ADA)).body.data
     const path = `/v1/documents/${old.publicId}/supersede`
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
@@ -70,7 +70,7 @@ describe('GET /v1/events', () => {
     expect(await typesOf(successor.documentHash)).toEqual(['document.issued'])
   })
 
-  test('behavior: a document is final once its block is', async () => {
+  test('a document is final once its block is', async () => {
     const { documentHash } = (await stack.issue(ADA)).body.data
     const finals = async () => {
       const { body } = await list('?type=document.final')
@@ -81,7 +81,7 @@ describe('GET /v1/events', () => {
     await expect.poll(finals, { interval: 250 }).toHaveLength(1)
   })
 
-  test('behavior: a key sees the events of its tenant, an admin sees all', async () => {
+  test('a key sees the events of its tenant, an admin sees all', async () => {
     const key = stack.key(['documents:read', 'documents:issue'], 'office')
     const other = stack.key(['documents:read'], 'another office')
     const { documentHash } = (await stack.issue(ADA, { authorization: `Bearer ${key}` })).body.data
@@ -94,7 +94,7 @@ describe('GET /v1/events', () => {
     expect(await hashes()).toContain(documentHash)
   })
 
-  test("behavior: a tenant's document and batch that an admin of another tenant revokes are its events alone", async () => {
+  test("events of a change by another tenant's admin belong to the tenant of the document", async () => {
     const key = stack.key(['documents:read', 'documents:issue'], 'one')
     const other = stack.key(['documents:read'], 'default')
     const authorization = `Bearer ${key}`
@@ -121,7 +121,7 @@ describe('GET /v1/events', () => {
     expect(await revoked(other)).toEqual([])
   })
 
-  test('error: names every bad parameter', async () => {
+  test('names every bad parameter', async () => {
     const { status, body } = await list('?after=1&type=document.gone&limit=1001&from=3')
     expect(status).toBe(400)
     expect(body.error.code).toBe('bad_query')
@@ -129,12 +129,12 @@ describe('GET /v1/events', () => {
     expect(fields.sort()).toEqual(['after', 'from', 'limit', 'type'])
   })
 
-  test('error: an event that is not kept is 410', async () => {
+  test('answers 410 for an event that was deleted', async () => {
     const { status, body } = await list('?after=evt_1_1')
     expect([status, body.error.code]).toEqual([410, 'unknown_event'])
   })
 
-  test('error: needs a key with documents:read', async () => {
+  test('requires a key with documents:read', async () => {
     expect((await list('', 'nobody')).status).toBe(401)
     expect((await list('', stack.key(['documents:issue']))).status).toBe(403)
   })

@@ -88,7 +88,7 @@ const oneField = fc.oneof(
 )
 const body = fc.oneof(mutated(FULL), oneField, fc.record(near, { requiredKeys: [] }))
 
-test('behavior: the schema and the parser agree on every body', () => {
+test('the schema and the parser agree on every body', () => {
   const seen = { both: 0, neither: 0, rule: 0 }
   fc.assert(
     fc.property(body, (value) => {
@@ -111,7 +111,7 @@ test('behavior: the schema and the parser agree on every body', () => {
   expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(20)
 })
 
-test('args: an expiresAt of null is none', () => {
+test('an expiresAt of null means none', () => {
   const { expiresAt: _, ...endless } = FULL
   expect(problemsBySchema(SCHEMA, { ...FULL, expiresAt: null })).toEqual([])
   const read = (body: object) => parseIssueBody(body as JsonValue, { now: NOW })
@@ -127,7 +127,7 @@ test.each([
   ['issuedAt', '2026-02-00'],
   ['metadata', []],
   ['supersedes', `0x${'00'.repeat(32)}`],
-])('error: both refuse %s: %j', (field, value) => {
+])('both refuse %s: %j', (field, value) => {
   const bad = { ...FULL, [field]: value }
   expect(problemsBySchema(SCHEMA, bad)).not.toEqual([])
   expect(problemsByParser(bad).map((problem) => problem.field)).toContain(field)

@@ -28,7 +28,7 @@ const ALL = SCOPES.filter((scope) => scope !== 'admin')
 const NDJSON = 'application/x-ndjson'
 const LATER = '2099-01-01T00:00:00.000Z'
 
-test('default: makes a key that can be used at once, and shows its secret once', async () => {
+test('makes a key that can be used at once, and shows its secret once', async () => {
   const body = { scopes: ['documents:issue'], tenant: 'desk', label: 'Front desk', rateLimit: 50 }
   const { status, body: answer } = await call('POST', '', { ...body, expiresAt: LATER })
   expect(status).toBe(201)
@@ -49,7 +49,7 @@ test('default: makes a key that can be used at once, and shows its secret once',
   expect(list).not.toContain('digest')
 })
 
-test('default: retrieves one key, without its secret', async () => {
+test('retrieves one key, without its secret', async () => {
   const { id, secret, ...key } = await create({ scopes: ['verify'], label: 'One' })
   const { status, body } = await call('GET', `/${id}`)
   expect(status).toBe(200)
@@ -57,7 +57,7 @@ test('default: retrieves one key, without its secret', async () => {
   expect(JSON.stringify(body)).not.toContain(secret)
 })
 
-test('behavior: a revoked key is refused from the next request on', async () => {
+test('refuses a revoked key from the next request on', async () => {
   const { id, secret } = await create({ scopes: ['documents:issue'] })
   expect(await statusWith(secret)).toBe(422)
   expect((await call('DELETE', `/${id}`)).body.data).toEqual({ id, deleted: true })
@@ -65,7 +65,7 @@ test('behavior: a revoked key is refused from the next request on', async () => 
   expect((await call('DELETE', `/${id}`)).status).toBe(404)
 })
 
-test('behavior: rotation makes a key of the same tenant, and says when the old one ends', async () => {
+test('rotation makes a key of the same tenant, and says when the old one ends', async () => {
   const old = await create({ scopes: ['documents:issue'], tenant: 'desk' })
   const { status, body } = await call('POST', `/${old.id}/rotate`, { overlapSeconds: 3600 })
   expect(status).toBe(201)
@@ -85,7 +85,7 @@ test('behavior: rotation makes a key of the same tenant, and says when the old o
   expect(await statusWith(last.body.data.secret)).toBe(422)
 })
 
-test('behavior: a change holds from the next request on', async () => {
+test('a change applies from the next request on', async () => {
   const { id, secret } = await create({ scopes: ['documents:issue'], categories: ['diploma'] })
   const issue = () => stack.issue(ADA, { authorization: `Bearer ${secret}` })
   expect((await issue()).body.error.code).toBe('category_not_allowed')
@@ -107,7 +107,7 @@ describe('a list of categories', () => {
     (await create({ scopes: [...ALL], categories: ['birth_certificate'] })).secret
   const issue = async (fields: object) => (await stack.issue(fields)).body.data
 
-  test('error: limits every change of a document', async () => {
+  test('limits every change of a document', async () => {
     const key = await limited()
     const { publicId, documentHash } = await issue({ ...ADA, category: 'diploma' })
     const refused = 'category_not_allowed'
@@ -127,7 +127,7 @@ describe('a list of categories', () => {
     expect((await stack.verify(publicId)).body.data.valid).toBe(true)
   })
 
-  test('default: leaves documents of its categories to the key', async () => {
+  test('leaves documents of its categories to the key', async () => {
     const key = await limited()
     const { publicId } = await issue(ADA)
     const revoked = await post(`/v1/documents/${publicId}/revoke`, {}, key)
@@ -138,7 +138,7 @@ describe('a list of categories', () => {
     expect(read.status).toBe(200)
   })
 
-  test('error: a whole batch may have other categories', async () => {
+  test('a whole batch may have other categories', async () => {
     const key = await limited()
     const { status, body } = await stack.request('/v1/batches', {
       method: 'POST',
@@ -175,7 +175,7 @@ describe('a key that is revoked while its request comes in', () => {
   test.each<[string, string, string, [string, string]]>([
     ['a batch', '/v1/batches', NDJSON, [lines(ADA), lines({ ...ADA, subjectId: '2' })]],
     ['a document', '/v1/documents', 'application/json', ['{', JSON.stringify(ADA).slice(1)]],
-  ])('error: issues no more: %s', async (_, path, type, parts) => {
+  ])('issues no more: %s', async (_, path, type, parts) => {
     const { status, body } = await sendRevoked(path, type, parts)
     expect([status, body.error?.code]).toEqual([401, 'unauthorized'])
     const { secret } = await create({ scopes: [...ALL], tenant: 'leaves' })
@@ -183,7 +183,7 @@ describe('a key that is revoked while its request comes in', () => {
     expect((await stack.request('/v1/documents', { headers })).body.data.documents).toEqual([])
   })
 
-  test('error: revokes no more', async () => {
+  test('revokes no more', async () => {
     const { documentHash, publicId } = (await stack.issue(ADA)).body.data
     const entry = JSON.stringify({ documentHash })
     const { status } = await sendRevoked('/v1/revocations', NDJSON, [entry, '\n'])
@@ -192,7 +192,7 @@ describe('a key that is revoked while its request comes in', () => {
   })
 })
 
-test('behavior: a key has its own rate limit, also where others have none', async () => {
+test('a key can have its own rate limit, also where others have none', async () => {
   const { secret } = await create({ scopes: ['documents:issue'], rateLimit: 2 })
   const statuses = await Promise.all(Array.from({ length: 10 }, () => statusWith(secret)))
   expect(statuses).toContain(422)
@@ -225,7 +225,7 @@ describe('refusals', () => {
     ['an unknown field', { scopes: ['verify'], secret: 'mine' }, ['secret']],
     ['control characters', { scopes: ['verify'], label: 'a\u0007' }, ['label']],
     ['categories of an admin', { scopes: ['admin'], categories: ['diploma'] }, ['categories']],
-  ])('error: names the bad fields: %s', async (_, sent, fields) => {
+  ])('names the bad fields: %s', async (_, sent, fields) => {
     const before = (await call('GET', '')).body.data.keys.length
     const { status, body } = await call('POST', '', sent)
     expect([status, body.error.code]).toEqual([422, 'bad_fields'])
@@ -238,12 +238,12 @@ describe('refusals', () => {
     ['POST', '/nobody/rotate', {}],
     ['GET', '/nobody', undefined],
     ['DELETE', '/nobody', undefined],
-  ])('error: %s %s is 404', async (method, path, body) => {
+  ])('%s %s is 404', async (method, path, body) => {
     const answer = await call(method, path, body)
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('error: an overlap has bounds', async () => {
+  test('limits the overlap', async () => {
     const { id } = await create({ scopes: ['verify'] })
     for (const overlapSeconds of [-1, 1.5, 2_592_001, '60'])
       expect((await call('POST', `/${id}/rotate`, { overlapSeconds })).status).toBe(422)
@@ -263,7 +263,7 @@ describe('the log', () => {
     log.stop()
   })
 
-  test('behavior: names who changed which key, and never a secret', async () => {
+  test('names who changed which key, and no secret', async () => {
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
     const send = async (method: string, path: string, body = '{}') =>
       (await logging.request(`/v1/keys${path}`, { method, headers, body })).body.data

@@ -62,7 +62,7 @@ const listed = (document: object) => ({
 const hashesOf = (documents: Data[]) => documents.map(({ documentHash }) => documentHash)
 
 describe('lists', () => {
-  test('default: lists documents as they were issued, the newest first', async () => {
+  test('lists documents by time of issue, newest first', async () => {
     const category = newCategory()
     const first = await issue({ category, expiresAt: '2050-01-01', metadata: { a: 'b' } })
     const second = await issue({ category })
@@ -71,7 +71,7 @@ describe('lists', () => {
     expect(nextCursor).toBe(null)
   })
 
-  test('default: pages neither repeat nor leave out, while others are issued', async () => {
+  test('pages neither repeat nor omit while others are issued', async () => {
     const category = newCategory()
     const issued: Data[] = []
     for (let i = 0; i < 5; i++) issued.unshift(await issue({ category }))
@@ -83,7 +83,7 @@ describe('lists', () => {
     expect(third.nextCursor).toBe(null)
   })
 
-  test('default: filters by date of issue, inclusive, and by status', async () => {
+  test('filters by date of issue, inclusive, and by status', async () => {
     const category = newCategory()
     const early = await issue({ category, issuedAt: '2025-01-01' })
     const late = await issue({ category, issuedAt: '2025-01-03', expiresAt: '2025-02-01' })
@@ -101,7 +101,7 @@ describe('lists', () => {
     expect(await of('status=revoked')).toEqual([early.documentHash])
   })
 
-  test('default: filters by the day on which a document was accepted, in UTC', async () => {
+  test('filters by the day on which a document was accepted, in UTC', async () => {
     const category = newCategory()
     const before = Math.floor(Date.now() / 1000)
     const first = await issue({ category, issuedAt: '2025-01-01' })
@@ -131,7 +131,7 @@ describe('lists', () => {
     expect(body.data).toMatchObject({ documentHash: first.documentHash, createdAt })
   })
 
-  test('behavior: lists a promised document as pending', async () => {
+  test('lists a promised document as pending', async () => {
     const category = newCategory()
     stack.proxy.fail = (method) =>
       method === 'eth_sendRawTransaction' ? { code: -32_000, message: 'not now' } : undefined
@@ -144,7 +144,7 @@ describe('lists', () => {
     expect(documents).toEqual([listed(body.data)])
   })
 
-  test('behavior: never lists as valid or suspended what another account has revoked', async () => {
+  test('never lists as valid or suspended what another account has revoked', async () => {
     const category = newCategory()
     const [suspended, valid] = [await issue({ category }), await issue({ category })]
     const hashes = [valid, suspended].map(({ documentHash }) => documentHash)
@@ -167,7 +167,7 @@ describe('lists', () => {
       .toEqual(hashes)
   })
 
-  test('behavior: lists a document whose payload is lost or erased without its contents', async () => {
+  test('lists a document whose payload is lost or erased without its content', async () => {
     const category = newCategory()
     const [lost, erased] = [await issue({ category }), await issue({ category })]
     const database = new DatabaseSync(join(stack.dataDir, 'gateway.db'))
@@ -203,7 +203,7 @@ describe('lists', () => {
 })
 
 describe('searches', () => {
-  test('default: finds the documents of a subject, with the other filters too', async () => {
+  test('finds the documents of a subject, with the other filters too', async () => {
     const subjectId = '900100200'
     const [category, other] = [newCategory(), newCategory()]
     const first = await issue({ subjectId, category })
@@ -215,7 +215,7 @@ describe('searches', () => {
     expect(await search({ subjectId: '9001002000' })).toEqual([])
   })
 
-  test('behavior: the database has neither subjects nor categories in clear', async () => {
+  test('the database stores no subject and no category in clear text', async () => {
     const subjectId = '77001122334455'
     const category = 'most_secret_category'
     const { documentHash } = await issue({ subjectId, category, subjectName: 'Mallory Moriarty' })
@@ -230,7 +230,7 @@ describe('searches', () => {
 })
 
 describe('tenants', () => {
-  test('default: a key lists the documents of its tenant, an admin those of all', async () => {
+  test('a key lists the documents of its tenant, an admin those of all', async () => {
     const category = newCategory()
     const scopes = ['documents:issue', 'documents:read'] as const
     const [a, b] = [stack.key([...scopes], 'office a'), stack.key([...scopes], 'office b')]
@@ -250,7 +250,7 @@ describe('tenants', () => {
 })
 
 describe('refusals', () => {
-  test('error: says that the chain cannot be read, and guesses no status', async () => {
+  test('reports that the chain cannot be read, and gives no status', async () => {
     await issue({})
     stack.proxy.fail = (method) =>
       method === 'eth_call' ? { code: -32_000, message: 'down' } : undefined
@@ -259,7 +259,7 @@ describe('refusals', () => {
     expect(body.error.code).toBe('chain_unavailable')
   })
 
-  test('error: names every bad parameter at once', async () => {
+  test('names every bad parameter at once', async () => {
     const bad = 'status=lost&issuedFrom=2025-02-30&createdTo=x&limit=0&cursor=1&subjectId=1'
     const { status, body } = await call(`/v1/documents?${bad}`)
     expect(status).toBe(400)
@@ -270,7 +270,7 @@ describe('refusals', () => {
     expect((await call('/v1/documents?limit=101')).status).toBe(400)
   })
 
-  test('error: names every bad field of a search at once', async () => {
+  test('names every bad field of a search at once', async () => {
     const body = { subjectId: '12a', limit: '5', issuedTo: 20250101, wrong: 1 }
     const answer = await call('/v1/documents/search', { body })
     expect(answer.status).toBe(422)
@@ -280,7 +280,7 @@ describe('refusals', () => {
     expect((await call('/v1/documents/search', { body: [] })).status).toBe(422)
   })
 
-  test('error: needs documents:read', async () => {
+  test('requires documents:read', async () => {
     const key = stack.key(['documents:issue', 'verify'])
     expect((await call('/v1/documents', { key })).status).toBe(403)
     expect((await call('/v1/documents/search', { key, body: {} })).status).toBe(403)

@@ -22,7 +22,7 @@ const codeOf = async (...given: Parameters<typeof draw>) => {
   return [status, body.error?.code]
 }
 
-test('default: for=wallet draws an offer, with which a wallet fetches the document', async () => {
+test('for=wallet draws an offer that lets a wallet fetch the document', async () => {
   const { publicId } = await issue()
   const { status, headers, body } = await draw(publicId, 'for=wallet&format=png')
   expect([status, headers.get('content-type')]).toEqual([200, 'image/png'])
@@ -34,7 +34,7 @@ test('default: for=wallet draws an offer, with which a wallet fetches the docume
   await expect(createWallet().fetch(link)).rejects.toThrow()
 })
 
-test('default: for=wallet is a picture without a format, also for a browser', async () => {
+test('for=wallet defaults to a picture, also for a browser', async () => {
   const { publicId } = await issue()
   const { headers } = await stack.request(`/qr/${publicId}?for=wallet`, {
     headers: { 'sec-fetch-dest': 'document', accept: 'text/html' },
@@ -42,7 +42,7 @@ test('default: for=wallet is a picture without a format, also for a browser', as
   expect(headers.get('content-type')).toBe('image/svg+xml')
 })
 
-test('error: for=wallet gives no offer of a document that is not valid, or of nobody', async () => {
+test('for=wallet refuses a document that is not valid, and one that is unknown', async () => {
   const { publicId } = await issue()
   await stack.request(`/v1/documents/${publicId}/revoke`, {
     method: 'POST',
@@ -53,7 +53,7 @@ test('error: for=wallet gives no offer of a document that is not valid, or of no
   expect(await codeOf(publicId, 'for=nobody')).toEqual([400, 'bad_query'])
 })
 
-test('error: for=wallet gives no offer where only API keys make them, or nobody does', async () => {
+test('for=wallet is refused where only API keys make offers, or nobody does', async () => {
   for (const settings of [{ CREDENTIAL_KEY_FILE: key.path, WALLET_OFFERS: 'keys' }, {}]) {
     const other = await startStack(settings)
     try {

@@ -37,7 +37,7 @@ const call = async (method: string, params: unknown) => {
   return body
 }
 
-test('default: verifies a document and makes its proof through nothing else', async () => {
+test('verifies a document and makes its proof using only this route', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const provider = createFetchProvider(`${stack.url}/rpc`)
   const blocks = [createIpfsGatewaySource(stack.url)]
@@ -53,7 +53,7 @@ test('default: verifies a document and makes its proof through nothing else', as
   expect(bundle.sealed).not.toBeNull()
 })
 
-test('default: proves that a long list is complete, in proofs of few slots each', async () => {
+test('proves that a long list is complete, with few slots per proof', async () => {
   const many = Array.from({ length: 40 }, (_, i) => stack.issue({ ...ADA, subjectId: `${i}` }))
   const documentHashes = (await Promise.all(many)).map(({ body }) => body.data.documentHash)
   const provider = createFetchProvider(`${stack.url}/rpc`)
@@ -62,7 +62,7 @@ test('default: proves that a long list is complete, in proofs of few slots each'
   expect(proof.documentHashes).toHaveLength(40)
 })
 
-test('default: permits the proof of a verdict that needs most slots', () => {
+test('permits the proof of the verdict with most slots', () => {
   const account = { ...NO_ACCOUNT, accountIndex: 1 }
   const revoker = { ...account, account: `0x${'1'.repeat(40)}`, accountIndex: 2 } as const
   const ofIssuer = slotsOfIssuer(1)
@@ -114,7 +114,7 @@ describe('requests that are served', () => {
         },
       ],
     ],
-  ])('default: %s', async (method, params) => {
+  ])('%s', async (method, params) => {
     const answer = await call(method, params())
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 7 })
     expect(answer.error).toBeUndefined()
@@ -138,7 +138,7 @@ describe('requests that are refused', () => {
     'toString',
     '__proto__',
     '',
-  ])('error: %s', async (method) => {
+  ])('%s', async (method) => {
     const before = stack.proxy.asked.length
     expect((await call(method, [])).error.code).toBe(-32601)
     expect(stack.proxy.asked.slice(before)).not.toContain(method)
@@ -177,7 +177,7 @@ describe('requests that are refused', () => {
     ['code of others', 'eth_getCode', () => [OTHER, 'latest']],
     ['params by name', 'eth_chainId', () => ({})],
     ['params too many', 'eth_chainId', () => [1]],
-  ])('error: %s', async (_, method, params) => {
+  ])('%s', async (_, method, params) => {
     const sent = { method, params: params() }
     expect((await call(method, sent.params)).error.code).toBe(-32602)
     // The gateway's own reads of the same method differ.
@@ -197,19 +197,19 @@ describe('requests that are refused', () => {
       -32600,
     ],
     ['a body too large', `"${'x'.repeat(32 * 1024)}"`, 413, -32600],
-  ])('error: %s', async (_, body, status, code) => {
+  ])('%s', async (_, body, status, code) => {
     const answer = await post(body)
     expect([answer.status, answer.body.error.code]).toEqual([status, code])
     expect(answer.body.id).toBeNull()
   })
 
-  test('error: refuses GET', async () => {
+  test('refuses GET', async () => {
     const { status, headers } = await stack.request('/rpc')
     expect([status, headers.get('allow')]).toEqual([405, 'OPTIONS, POST'])
   })
 })
 
-test('behavior: answers a batch one by one, in order', async () => {
+test('answers a batch one by one, in order', async () => {
   const request = (id: number, method: string) => ({
     jsonrpc: '2.0',
     id,
@@ -233,7 +233,7 @@ test('behavior: answers a batch one by one, in order', async () => {
 })
 
 describe('a failing node', () => {
-  test('behavior: slow reads do not hold up issuing', async () => {
+  test('slow reads do not block issuing', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     stack.proxy.change = (method, result) =>
       method === 'eth_getProof' ? answered.then(() => result) : result
@@ -253,7 +253,7 @@ describe('a failing node', () => {
     expect(first).toBe(201)
   })
 
-  test("error: keeps the words of the node's error to itself", async () => {
+  test("does not pass on the text of the node's error", async () => {
     stack.proxy.fail = () => ({ code: -32000, message: `limit of ${RPC_URL}` })
     const { status, body } = await post(
       '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
@@ -271,7 +271,7 @@ describe('a failing node', () => {
     [4444, `pruned at ${RPC_URL}`],
     [-32000, `Receipt not available for From block 1. ${RPC_URL}`],
     [-32701, `History has been pruned for this block: ${RPC_URL}`],
-  ])('error: it has pruned its history: %i, without its words', async (code, message) => {
+  ])('reports that it has pruned its history: %i, without its text', async (code, message) => {
     const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
     stack.proxy.fail = (method) => (method === 'eth_getLogs' ? { code, message } : undefined)
     const filter = { address, fromBlock: '0x1', toBlock: '0x1' }
@@ -293,7 +293,7 @@ describe('a failing node', () => {
     expect(overRest.document.blockchainHash).toBe(blockchainHash)
   })
 
-  test('error: reports a node that does not answer', async () => {
+  test('reports a node that does not answer', async () => {
     stack.proxy.refuse = () => true
     const { status, headers, body } = await post('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')
     stack.proxy.refuse = () => false
@@ -305,7 +305,7 @@ describe('a failing node', () => {
 })
 
 describe('PUBLIC_RPC_URL', () => {
-  test('behavior: the page asks this route, and never learns RPC_URL', async () => {
+  test('the page uses this route, and never sees RPC_URL', async () => {
     const own = await startStack({
       PUBLIC_RPC_URL: 'https://a.example/key, https://b.example, https://a.example/key/',
     })

@@ -35,7 +35,7 @@ const retrieve = async (id: string) => {
 }
 
 describe('superseding', () => {
-  test('default: issues the corrected document, revokes the old one, and links both', async () => {
+  test('issues the corrected document, revokes the old one, and links both', async () => {
     const old = await issue()
     const { status, headers, body } = await supersede(old.publicId)
     expect(status).toBe(201)
@@ -67,7 +67,7 @@ describe('superseding', () => {
     })
   })
 
-  test('default: the list has both links', async () => {
+  test('the list has both links', async () => {
     const old = await issue()
     const { documentHash } = (await supersede(old.documentHash)).body.data
     const { body } = await stack.request('/v1/documents?limit=2', {
@@ -79,7 +79,7 @@ describe('superseding', () => {
     ])
   })
 
-  test('behavior: a chain of corrections links each to the next', async () => {
+  test('a chain of corrections links each to the next', async () => {
     const first = await issue()
     const second = (await supersede(first.publicId)).body.data
     const third = (await supersede(second.publicId, { ...CORRECTED, subjectId: '1' })).body.data
@@ -90,7 +90,7 @@ describe('superseding', () => {
     })
   })
 
-  test('behavior: a repeat with the same Idempotency-Key is the same successor', async () => {
+  test('a repeat with the same Idempotency-Key gives the same successor', async () => {
     const old = await issue()
     const key = { 'idempotency-key': 'correct-once' }
     const [one, other] = await Promise.all([
@@ -104,7 +104,7 @@ describe('superseding', () => {
     expect(later.body.data.superseded).toMatchObject({ status: 'superseded' })
   })
 
-  test('error: of two corrections at once, one is refused and issues nothing', async () => {
+  test('of two concurrent corrections, one is refused and issues nothing', async () => {
     const old = await issue()
     const answers = await Promise.all([
       supersede(old.publicId),
@@ -128,7 +128,7 @@ describe('superseding', () => {
     )
   })
 
-  test('behavior: a correction that the chain refuses for a while is kept', async () => {
+  test('keeps a correction that the chain refuses for a while', async () => {
     const old = await issue()
     stack.proxy.fail = (method) =>
       method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined
@@ -142,7 +142,7 @@ describe('superseding', () => {
     expect((await retrieve(accepted.body.data.publicId)).status).toBe('valid')
   })
 
-  test('behavior: a promised correction revokes once the successor is on the chain', async () => {
+  test('a promised correction revokes once the successor is on the chain', async () => {
     const old = await issue()
     const { status, body } = await supersede(old.publicId, CORRECTED, { prefer: 'respond-async' })
     expect(status).toBe(202)
@@ -151,7 +151,7 @@ describe('superseding', () => {
     expect((await retrieve(body.data.publicId)).status).toBe('valid')
   })
 
-  test('behavior: supersedes a suspended document', async () => {
+  test('supersedes a suspended document', async () => {
     const old = await issue()
     await stack.request(`/v1/documents/${old.publicId}/suspend`, {
       method: 'POST',
@@ -161,7 +161,7 @@ describe('superseding', () => {
     expect((await supersede(old.publicId)).body.data.superseded.status).toBe('superseded')
   })
 
-  test('error: refuses revoked and unknown documents, bad fields, and a field supersedes', async () => {
+  test('refuses revoked and unknown documents, bad fields, and a field supersedes', async () => {
     const old = await issue()
     await stack.request(`/v1/documents/${old.publicId}/revoke`, {
       method: 'POST',
@@ -178,7 +178,7 @@ describe('superseding', () => {
     expect((await retrieve(other.publicId)).status).toBe('valid')
   })
 
-  test('error: needs the scopes to issue and to revoke', async () => {
+  test('requires the scopes to issue and to revoke', async () => {
     const old = await issue()
     for (const scope of ['documents:issue', 'documents:revoke'] as const) {
       const key = stack.key(['documents:read', scope])

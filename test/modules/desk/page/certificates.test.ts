@@ -48,7 +48,7 @@ describeInBrowser('certificates at the desk', () => {
     return new Uint8Array(readFileSync(await download.path()))
   }
 
-  test('default: a specimen before a document is issued, and its certificate afterwards', async () => {
+  test('prints a specimen before issuing, and the certificate afterwards', async () => {
     await page.getByRole('link', { name: 'Issue a document' }).first().click()
     await page.getByRole('button', { name: 'Preview', exact: true }).click()
     await page.getByText('Please fill this in.').first().waitFor()
@@ -83,7 +83,7 @@ describeInBrowser('certificates at the desk', () => {
     await page.getByRole('heading', { name: 'The table is issued' }).waitFor()
   }
 
-  test('default: the certificates of a table come as one ZIP', async () => {
+  test('prints the certificates of a table as one ZIP', async () => {
     await issueTable(Array.from({ length: 51 }, (_, i) => `Person ${i}`))
     // The first template requires a degree.
     await page.getByLabel('Template').selectOption('diploma')
@@ -96,7 +96,7 @@ describeInBrowser('certificates at the desk', () => {
     await expect(page.getByRole('button', { name: 'Print those again' }).count()).resolves.toBe(0)
   })
 
-  test('default: names who is missing from a ZIP, and prints those again once there are fonts', async () => {
+  test('names who is missing from a ZIP, and prints those once there are fonts', async () => {
     await issueTable(['Ada', '王小明', 'Bob', '李四'])
     await page.getByLabel('Template').selectOption('letter')
     const files = unzipSync(await saved('Save the certificates (ZIP)'))
@@ -131,7 +131,7 @@ describeInBrowser('certificates at the desk', () => {
 })
 
 describeInBrowser('a desk whose service makes no certificates', () => {
-  test('behavior: says so', async () => {
+  test('says so', async () => {
     const stack = await startStack({ CERTIFICATE_PACKS: '/nonexistent' })
     const browser = await launchChromium()
     try {

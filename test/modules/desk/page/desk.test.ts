@@ -88,7 +88,7 @@ describeInBrowser('the desk', () => {
     page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
 
-  test('default: a clerk opens a link and issues a document', async () => {
+  test('a clerk opens a link and issues a document', async () => {
     const { page } = await enter('clerk')
     await fill(page, HOSTILE, '1001')
     await press(page, 'Check and issue')
@@ -119,7 +119,7 @@ describeInBrowser('the desk', () => {
     expect(await page.locator('.document dl').first().textContent()).toBe(specimen)
   })
 
-  test('behavior: a link signs in once, and only when its button is pressed', async () => {
+  test('a link signs in once, when its button is pressed', async () => {
     const link = await linkFor(stack, 'reader')
     const visitor = await openWindow(browser)
     open.push(visitor)
@@ -133,7 +133,7 @@ describeInBrowser('the desk', () => {
     await visitor.page.getByText('This link does not work any more').waitFor()
   })
 
-  test('behavior: a link that is opened by somebody else asks before it signs in', async () => {
+  test('a link asks before it signs in another person', async () => {
     const { page } = await enter('reader')
     await page.goto(await linkFor(stack, 'clerk'))
     await page.getByRole('button', { name: /^Stay signed in as .*Grace/ }).click()
@@ -141,7 +141,7 @@ describeInBrowser('the desk', () => {
     expect(await page.getByRole('link', { name: /Issue/ }).count()).toBe(0)
   })
 
-  test('behavior: a passkey signs in later, and signing out forgets what was typed', async () => {
+  test('a passkey signs in later; signing out clears what was typed', async () => {
     const { page, context } = await enter('clerk')
     await (await authenticatorsOf(page))('internal')
     await page.getByRole('link', { name: 'Set up a passkey' }).click()
@@ -165,7 +165,7 @@ describeInBrowser('the desk', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
   })
 
-  test('behavior: no form is lost to a reload, an ended session or an outage', async () => {
+  test('a form survives a reload, an ended session and an outage', async () => {
     const { page, context } = await enter('clerk', { name: 'Patient clerk' })
     await fill(page, 'Mary Somerville', '1002')
     await page.reload()
@@ -198,7 +198,7 @@ describeInBrowser('the desk', () => {
     expect(await issued('1002')).toHaveLength(1)
   })
 
-  test('behavior: a form that may have been issued stays as it is until that is known', async () => {
+  test('a form that may have been issued is locked until that is known', async () => {
     const { page } = await enter('clerk')
     await fill(page, 'Caroline Herschel', '1006')
     let attempts = 0
@@ -227,7 +227,7 @@ describeInBrowser('the desk', () => {
     expect(await issued('1006')).toHaveLength(1)
   })
 
-  test('behavior: over plain HTTP from another machine it works, without passkeys', async () => {
+  test('works over plain HTTP from another machine, without passkeys', async () => {
     const plain = await launchChromium([
       '--host-resolver-rules=MAP office.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
     ])
@@ -245,7 +245,7 @@ describeInBrowser('the desk', () => {
     }
   })
 
-  test('behavior: another person who signs in instead sees nothing of the form', async () => {
+  test('another person who signs in does not see the form', async () => {
     const { page, context } = await enter('clerk')
     await fill(page, 'Sophie Germain')
     await context.clearCookies()
@@ -259,7 +259,7 @@ describeInBrowser('the desk', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
   })
 
-  test('behavior: a registrar finds, holds, releases, corrects and revokes', async () => {
+  test('a registrar finds, suspends, releases, corrects and revokes', async () => {
     await stack.issue({ ...ADA, subjectName: 'Emmy Noether', subjectId: '1003' })
     const { page } = await enter('registrar')
     const second = await enter('registrar')
@@ -319,7 +319,7 @@ describeInBrowser('the desk', () => {
     await page.getByText('Somebody has already revoked this document.').waitFor()
   })
 
-  test('behavior: documents are found by name in tables of the person alone', async () => {
+  test('finds documents by name only in tables of the person', async () => {
     const { body } = await stack.issue({ ...ADA, subjectName: 'Łucja Émile-Zola' })
     const { documentHash } = body.data
     const { page } = await enter('reader')
@@ -345,7 +345,7 @@ describeInBrowser('the desk', () => {
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/Zola/)
   })
 
-  test('behavior: names stay in the browser for one person who asks for it, until it is undone', async () => {
+  test('keeps names in the browser for one person on request, until undone', async () => {
     const window = await openWindow(browser)
     open.push(window)
     const { page } = window
@@ -416,7 +416,7 @@ describeInBrowser('the desk', () => {
     expect(await kept()).not.toContain('Öztürk')
   })
 
-  test('behavior: several documents are revoked from a list, and each is answered', async () => {
+  test('revokes several documents from a list, with a result for each', async () => {
     for (const subjectName of ['Lise', 'Marie', 'Irene'])
       await stack.issue({ ...ADA, subjectName, subjectId: '1007' })
     const { page } = await enter('registrar')
@@ -442,7 +442,7 @@ describeInBrowser('the desk', () => {
     await page.getByText(/Lise.*: Somebody has already revoked this document\./).waitFor()
   })
 
-  test('behavior: a role shows only what it may do', async () => {
+  test('a role shows only what it may do', async () => {
     const { body } = await stack.issue({ ...ADA, subjectId: '1004' })
     const { page } = await enter('clerk')
     const at = page.url().replace(/#.*/, '')
@@ -460,7 +460,7 @@ describeInBrowser('the desk', () => {
     ).toEqual(['Please choose', 'Diploma'])
   })
 
-  test('behavior: an administrator invites a person, and removes them at once', async () => {
+  test('an administrator invites a person, and removes them at once', async () => {
     const { page } = await enter('administrator')
     await page.getByRole('link', { name: 'People' }).click()
     await page.getByLabel('Name', { exact: true }).fill('<b>Bertha</b>')
@@ -477,7 +477,7 @@ describeInBrowser('the desk', () => {
     await invited.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
   })
 
-  test('a second passkey needs the first, and an administrator removes them', async () => {
+  test('a second passkey requires the first; an administrator removes them', async () => {
     const { page } = await enter('clerk', { name: 'Dorothy' })
     const add = await authenticatorsOf(page)
     await add('internal')
@@ -517,7 +517,7 @@ describeInBrowser('the desk', () => {
     await page.getByText('This passkey is not known here').waitFor()
   })
 
-  test('behavior: an administrator changes what a person may do', async () => {
+  test('an administrator changes what a person may do', async () => {
     const { page } = await enter('administrator')
     const name = 'Clara'
     const clerk = await enter('clerk', { name })
@@ -547,7 +547,7 @@ describeInBrowser('the desk', () => {
     await again.page.getByText('An administrator has blocked you').waitFor()
   })
 
-  test('behavior: an administrator makes keys and receivers, tests and removes them', async () => {
+  test('an administrator makes, tests and removes keys and receivers', async () => {
     const { page } = await enter('administrator')
     await page.getByRole('link', { name: 'Programs' }).click()
     await page.getByLabel('What it is for').fill('<i>Registry</i>')
@@ -585,7 +585,7 @@ describeInBrowser('the desk', () => {
       window.page.on('request', (request) => requests.push(request))
     })
 
-    test('behavior: no code of a document is in an address, a Referer or a storage', async () => {
+    test('no publicId is in an address, a Referer or a storage', async () => {
       const { page, context } = window
       await fill(page, 'Hypatia of Alexandria', '1005')
       await press(page, 'Check and issue')

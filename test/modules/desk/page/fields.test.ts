@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { documentOf, emptyTyped } from '#desk/fields.ts'
 
-test('behavior: what nobody sees is taken off what is typed', () => {
+test('removes invisible characters from what is typed', () => {
   const typed = {
     ...emptyTyped(),
     subjectName: '\u202aAna Test\u202c ',

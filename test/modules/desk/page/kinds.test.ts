@@ -91,7 +91,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     await page.getByLabel('Identifier').fill(subjectId)
   }
 
-  test('default: the form has the fields of the kind, and only they are issued', async () => {
+  test('the form has the fields of the kind, and only they are issued', async () => {
     const { page } = await enter('clerk')
     await fill(page, '2001')
     expect(await page.locator('.boxed label').allTextContents()).toEqual([
@@ -128,7 +128,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     await page.locator('table.list').getByText('Course of study').first().waitFor()
   })
 
-  test('behavior: what was typed for another kind is shown, and has to go', async () => {
+  test('shows input for another kind, which must be removed', async () => {
     const { page } = await enter('clerk')
     await page.locator('nav a[href="#/issue"]').click()
     await page.getByLabel('Kind of document').selectOption('Another kind')
@@ -142,7 +142,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(await page.getByText('no such entry').count()).toBe(0)
   })
 
-  test('behavior: a person with some kinds chooses among them by name', async () => {
+  test('a person with several kinds chooses among them by name', async () => {
     const { page } = await enter('clerk', { categories: ['diploma', 'permit'] })
     await page.locator('nav a[href="#/issue"]').click()
     const options = page.getByLabel('Kind of document').locator('option')
@@ -151,7 +151,7 @@ describeInBrowser('kinds of documents at the desk', () => {
       .toEqual(['Please choose', 'Course of study', 'Permit'])
   })
 
-  test('default: a table is matched by the labels of the kind, and checked', async () => {
+  test('matches a table by the labels of the kind, and checks it', async () => {
     const { page } = await enter('clerk')
     await page.locator('nav a[href="#/table"]').click()
     const table = [
@@ -186,7 +186,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     })
   })
 
-  test('default: an administrator defines a kind, and it holds at once', async () => {
+  test('an administrator defines a kind, which applies at once', async () => {
     const { page } = await enter('administrator')
     await page.locator('nav a[href="#/kinds"]').click()
     await press(page, 'Define a kind')
@@ -232,7 +232,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     await send('DELETE', '/v1/kinds/fishing_permit')
   })
 
-  test('behavior: a kind is saved as a file, and read from it, with what the form lacks', async () => {
+  test('saves a kind as a file, and reads from it more than the form has', async () => {
     const { page } = await enter('administrator')
     await page.locator('nav a[href="#/kinds"]').click()
     const [download] = await Promise.all([
@@ -261,7 +261,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(again).toEqual(before)
   })
 
-  test('error: a change on top of an older version is refused, and nothing is lost', async () => {
+  test('refuses a change of an older version, and keeps the input', async () => {
     const { page } = await enter('administrator')
     await page.locator('nav a[href="#/kinds"]').click()
     await page.getByLabel('Change \u2068Course of study\u2069').click()
@@ -272,7 +272,7 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(await page.getByLabel('Name (English)').first().inputValue()).toBe('Mine')
   })
 
-  test('error: only administrators have the page', async () => {
+  test('only administrators have the page', async () => {
     const { page } = await enter('registrar')
     expect(await page.locator('nav a[href="#/kinds"]').count()).toBe(0)
   })

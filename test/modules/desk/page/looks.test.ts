@@ -146,7 +146,7 @@ const SCREENS: Record<string, (page: Page, link: string) => Promise<void>> = {
   },
 }
 
-describeInBrowser('the looks of the desk', () => {
+describeInBrowser('the appearance of the desk', () => {
   let stack: Stack
   let browser: Browser
 
@@ -163,7 +163,7 @@ describeInBrowser('the looks of the desk', () => {
   })
 
   test.each(Object.entries(LOOKS))(
-    'behavior: every screen is accessible, and fits: %s',
+    'every screen is accessible and fits: %s',
     async (name, { width, colorScheme, locale }) => {
       const viewport = { width, height: 800 }
       const { context, page, mishaps } = await openWindow(browser, {
@@ -188,7 +188,7 @@ describeInBrowser('the looks of the desk', () => {
     },
   )
 
-  test('behavior: a form is filled in and sent with the keyboard alone', async () => {
+  test('a form can be filled in and sent with the keyboard only', async () => {
     const { context, page } = await openWindow(browser)
     await page.goto(await linkFor(stack, 'clerk'))
     await page.getByRole('button', { name: 'Sign in with this link' }).waitFor()
@@ -225,7 +225,7 @@ describeInBrowser('the looks of the desk', () => {
     await context.close()
   })
 
-  test('behavior: the first screen is small, quick, and loads nothing else', async () => {
+  test('the first screen is small, fast, and loads no other resource', async () => {
     const { context, page } = await openWindow(browser, { locale: 'de' })
     await page.goto((await linkFor(stack, 'clerk')).replace(/#.*/, ''))
     await page.locator('.sign-in').waitFor()

@@ -5,7 +5,7 @@ import { describeDatabases } from '../../../support/databases.ts'
 import { type Stack, startStack } from '../../../support/stack.ts'
 import { linkFor, openWindow, signIn } from './desk-window.ts'
 
-describeInBrowser('the main line of the desk', () => {
+describeInBrowser('the main path through the desk', () => {
   describeDatabases('on', (settings) => {
     let stack: Stack
     let browser: Browser
@@ -17,7 +17,7 @@ describeInBrowser('the main line of the desk', () => {
       await stack?.stop()
     })
 
-    test('default: invited people issue, find, revoke, and see who did it', async () => {
+    test('invited people issue, find, revoke, and see who did it', async () => {
       const office = await openWindow(browser)
       const { page } = office
       await signIn(page, await linkFor(stack, 'administrator', { name: 'Head' }))

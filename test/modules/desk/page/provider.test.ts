@@ -52,7 +52,7 @@ describeInBrowser('signing in with an identity provider', () => {
     const signedIn = (name: string) =>
       page.getByRole('heading', { level: 1, name: new RegExp(`^Hello, .*${name}`) }).waitFor()
 
-    test('default: a group becomes a role, and the person issues', async () => {
+    test('a group gives a role, and the person issues', async () => {
       account('maria', 'Maria Muster', 'choir', 'staff')
       await passProvider(page, port, 'maria')
       await signedIn('Maria Muster')
@@ -77,7 +77,7 @@ describeInBrowser('signing in with an identity provider', () => {
       await page.getByText('The document is issued').waitFor()
     })
 
-    test('error: without a group that has a role, it says so', async () => {
+    test('reports that no group has a role', async () => {
       account('otto', 'Otto', 'choir')
       await passProvider(page, port, 'otto')
       await page.getByText('none of your groups may use this desk').waitFor()
@@ -85,7 +85,7 @@ describeInBrowser('signing in with an identity provider', () => {
       expect(await personNamed('Otto')).toBeUndefined()
     })
 
-    test('behavior: another group is another role at the next time, and ends what was', async () => {
+    test('another group gives another role at the next sign-in, and ends the sessions', async () => {
       account('ines', 'Ines', 'staff')
       await passProvider(page, port, 'ines')
       await signedIn('Ines')
@@ -99,7 +99,7 @@ describeInBrowser('signing in with an identity provider', () => {
       await page.getByRole('heading', { name: 'Sign in to the desk' }).waitFor()
     })
 
-    test('behavior: whoever has lost the group is signed out everywhere by trying', async () => {
+    test('a sign-in without the group ends all sessions of the person', async () => {
       account('karl', 'Karl', 'heads')
       await passProvider(page, port, 'karl')
       await signedIn('Karl')
@@ -111,7 +111,7 @@ describeInBrowser('signing in with an identity provider', () => {
       expect((await personNamed('Karl')).sessions).toEqual([])
     })
 
-    test('error: nobody gives such a person another way in, or another role', async () => {
+    test('such a person cannot get another sign-in or another role', async () => {
       account('lena', 'Lena', 'staff')
       await passProvider(page, port, 'lena')
       await signedIn('Lena')
@@ -125,7 +125,7 @@ describeInBrowser('signing in with an identity provider', () => {
       expect(status).toBe(200)
     })
 
-    test('error: whoever is removed comes back with the same limits, and not while blocked', async () => {
+    test('a removed person returns with the same limits, and not while blocked', async () => {
       account('nina', 'Nina', 'staff')
       await passProvider(page, port, 'nina')
       await signedIn('Nina')
@@ -149,7 +149,7 @@ describeInBrowser('signing in with an identity provider', () => {
       expect([status, body.error.code]).toEqual([409, 'provider_decides'])
     })
 
-    test('error: an answer that this browser did not ask for signs nobody in', async () => {
+    test('an answer that this browser did not request signs nobody in', async () => {
       account('mallory', 'Mallory', 'it')
       let answer = ''
       page.on('request', (request) => {
@@ -173,8 +173,8 @@ describeInBrowser('signing in with an identity provider', () => {
   })
 })
 
-describeInBrowser('an identity provider that is away', () => {
-  test('error: is named, and links still sign in', async () => {
+describeInBrowser('an identity provider that is down', () => {
+  test('is named, and links still sign in', async () => {
     const port = await freePort()
     const provider = await startIdentityProvider(port)
     await provider.close()

@@ -77,7 +77,7 @@ describeInBrowser('a table at the desk', () => {
     return count
   }
 
-  test('default: columns are matched, bad cells mended, and the results saved', async () => {
+  test('matches columns, corrects bad cells, and saves the results', async () => {
     await give(
       'graduates.csv',
       'Full name;Student no;Degree;Date of issue;Notes\r\nAda;1;BSc;31.1.2026;x\r\n=Bob;2x;MSc;1.2.2026;\r\nCleo;3;MSc;30.2.2026;\r\n',
@@ -115,7 +115,7 @@ describeInBrowser('a table at the desk', () => {
     expect(failed.rows[0]?.cells).toMatchObject({ line: '4', 'Full name': 'Cleo' })
   })
 
-  test('behavior: the only row can be issued once it is mended', async () => {
+  test('a single row can be issued once it is corrected', async () => {
     await give('one.csv', table('mended', 1).replace('1000', '1x'))
     const start = page.getByRole('button', { name: /^Issue the good rows/ })
     expect(await start.isDisabled()).toBe(true)
@@ -125,7 +125,7 @@ describeInBrowser('a table at the desk', () => {
     await page.getByRole('dialog').waitFor()
   })
 
-  test('error: says what is wrong with a file that is no table', async () => {
+  test('says what is wrong with a file that is no table', async () => {
     await give('book.xlsx', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]))
     await page.getByText('This file cannot be read.').waitFor()
     await give('open.csv', 'a,b\n"x,1\n')
@@ -138,7 +138,7 @@ describeInBrowser('a table at the desk', () => {
     expect(await page.getByLabel('Name, line 2').inputValue()).toBe('Zoë')
   })
 
-  test('behavior: names are shown before a file is read in other letters', async () => {
+  test('shows names before it reads a file in another encoding', async () => {
     await give('c40.csv', readFileSync('test/packages/table/field/c40-cp1251.csv'))
     const letters = page.getByLabel('Which letters has the file?')
     await letters.selectOption('windows-1252')
@@ -156,7 +156,7 @@ describeInBrowser('a table at the desk', () => {
       (_, i) => `Person ${i},${1000 + i},${category},2026-07-01\n`,
     ).join('')}`
 
-  test('behavior: a table whose answer is lost to a reload is issued once', async () => {
+  test('issues a table once when a reload loses the answer', async () => {
     await give('batch.csv', table('lost_batch', 20))
     let isSent = false
     await page.route('**/v1/runs?*', async (route) => {
@@ -174,7 +174,7 @@ describeInBrowser('a table at the desk', () => {
     expect((await saved('Save the results')).rows).toHaveLength(20)
   })
 
-  test('behavior: the window may close, and another one has the results', async () => {
+  test('another window shows the results after this one is closed', async () => {
     await give('rows.csv', table('closed_window', 300))
     await press('What will it cost, and how long will it take?')
     await page
@@ -201,7 +201,7 @@ describeInBrowser('a table at the desk', () => {
     expect(await page.getByRole('button', { name: 'Show it' }).count()).toBe(0)
   })
 
-  test('behavior: a session that ends in a run is begun again, and the run goes on', async () => {
+  test('a session that ends during a run can be renewed, and the run continues', async () => {
     await give('rows.csv', table('signed_out', 12))
     await page.getByLabel('One by one.').check()
     let isOver = false
@@ -219,7 +219,7 @@ describeInBrowser('a table at the desk', () => {
     expect(await page.getByRole('button', { name: /^Correct those rows/ }).count()).toBe(0)
   })
 
-  test('error: says that the reader of files cannot be loaded, or is another one', async () => {
+  test('reports that the table reader cannot be loaded, or has changed', async () => {
     await page.route('**/desk/reader', (route) => route.fulfill({ body: 'postMessage({})' }))
     await give('one.csv', table('other_reader', 1))
     await page.getByText('The page could not load what reads files.').waitFor()
@@ -229,7 +229,7 @@ describeInBrowser('a table at the desk', () => {
     await page.getByText('What the columns mean').waitFor()
   })
 
-  test('default: a workbook is read as a table', async () => {
+  test('a workbook is read as a table', async () => {
     await give('graduates.xlsx', readFileSync('test/packages/table/workbooks/openpyxl.xlsx'))
     await page.getByText('What the columns mean').waitFor()
     await page.getByLabel('Full name').selectOption('Name')
@@ -246,7 +246,7 @@ describeInBrowser('a table at the desk', () => {
     expect(await issued('workbook')).toBe(3)
   })
 
-  test('behavior: a person chooses the sheet and the line that names the columns', async () => {
+  test('a person chooses the sheet and the header line', async () => {
     const people = [
       ['Graduates', '2026'],
       ['subjectName', 'number'],
@@ -269,7 +269,7 @@ describeInBrowser('a table at the desk', () => {
     await page.getByText('There are no rows.').waitFor()
   })
 
-  test('behavior: a bad cell of a workbook is a marked row, unless its column is left out', async () => {
+  test('a bad cell of a workbook marks its row, unless its column is ignored', async () => {
     await give('formula.xlsx', readFileSync('test/packages/table/workbooks/formula.xlsx'))
     await page.getByLabel('Full name').selectOption('Name')
     await page.getByLabel('Student no').selectOption('Identifier')
@@ -289,7 +289,7 @@ describeInBrowser('a table at the desk', () => {
     await page.getByText('The spreadsheet has an error here').waitFor({ state: 'detached' })
   })
 
-  test('behavior: a column that shows other text than it holds is issued as the person says', async () => {
+  test('issues a column that shows other text than it stores as the person decides', async () => {
     await give('percent.xlsx', field('x10-percent'))
     expect(await page.getByLabel('grade, line 2').inputValue()).toBe('95%')
     expect(await page.locator('#start').isDisabled()).toBe(true)
@@ -305,7 +305,7 @@ describeInBrowser('a table at the desk', () => {
     expect(rows[0]?.cells).toMatchObject({ 'metadata.grade': '95%' })
   })
 
-  test('behavior: the desk suggests the day where the person is', async () => {
+  test('suggests the local date', async () => {
     const there = await openWindow(browser, { timezoneId: 'Pacific/Auckland' })
     await there.page.clock.setFixedTime(new Date('2026-11-26T19:26:00Z'))
     await signIn(there.page, await linkFor(stack, 'clerk', { name: `There ${name}` }))
@@ -319,13 +319,13 @@ describeInBrowser('a table at the desk', () => {
     await there.context.close()
   })
 
-  test('error: marks numbers of which a spreadsheet has lost digits', async () => {
+  test('marks numbers that lost digits in a spreadsheet', async () => {
     await give('digits.xlsx', field('x13-id-17-digits'))
     await page.getByText('Good rows: 0. Rows with a problem: 2.').waitFor()
     expect(await page.getByText('Spreadsheets lose digits of so long a number.').count()).toBe(2)
   })
 
-  test(`behavior: a table of ${ROWS} rows answers at once and is issued`, async () => {
+  test(`a table of ${ROWS} rows responds at once and is issued`, async () => {
     await give('large.csv', table('large', ROWS))
     await page.getByText(`All rows are good (${ROWS.toLocaleString('en')}).`).waitFor()
     const input = page.getByLabel('Identifier, line 3', { exact: true })

@@ -33,7 +33,7 @@ describeInBrowser('offers to wallets, at the desk', () => {
     return { page, publicId, link }
   }
 
-  test('default: the holder who is here scans the code', async () => {
+  test('a holder who is present scans the code', async () => {
     const { page, link } = await open()
     await page.locator('#offer-here').click()
     await page.getByRole('img', { name: 'QR code of the offer' }).waitFor()
@@ -45,7 +45,7 @@ describeInBrowser('offers to wallets, at the desk', () => {
     expect(decodeJwt(credential.split('~')[0] ?? '').iss).toBe('https://testville.example')
   })
 
-  test('default: a link to send needs the code that is shown', async () => {
+  test('a link that is sent requires the code shown', async () => {
     const { page, link } = await open()
     await page.locator('#offer-away').click()
     const shown = page.getByText('Tell the holder this code').locator('strong')
@@ -58,7 +58,7 @@ describeInBrowser('offers to wallets, at the desk', () => {
     expect(credential).toMatch(/^ey/)
   })
 
-  test('error: says that a document has become invalid', async () => {
+  test('reports that a document has become invalid', async () => {
     const { page, publicId } = await open()
     await stack.request(`/v1/documents/${publicId}/revoke`, {
       method: 'POST',

@@ -8,7 +8,7 @@ test.each([
   ['http://192.0.2.1:3000', 'http://192.0.2.1:3000/desk'],
   ['https://documents.example', 'https://documents.example/desk'],
   ['https://documents.example/registry', 'https://documents.example/registry/desk'],
-])('default: the desk of %s is at %s', (baseUrl, desk) => {
+])('the desk of %s is at %s', (baseUrl, desk) => {
   expect(deskUrlOf(baseUrl)).toBe(desk)
   expect(invitationLinkOf(baseUrl, 'dri_x')).toBe(`${desk}#invitation=dri_x`)
 })

@@ -72,7 +72,7 @@ describeInBrowser('passkeys', () => {
     return { id, token: data.csrfToken as string }
   }
 
-  test('default: one is registered after a link, and signs in without one', async () => {
+  test('registers one after a link, and then signs in without one', async () => {
     const { id, token } = await signInByLink()
     const { data: options } = await call('POST', '/v1/passkeys/options', undefined, token)
     const made = { response: await create(options), label: 'Virtual' }
@@ -95,7 +95,7 @@ describeInBrowser('passkeys', () => {
     expect(await page.evaluate(() => document.cookie)).toBe('')
   })
 
-  test('error: not twice on one authenticator, and not where the person is not checked', async () => {
+  test('refuses two on one authenticator, and one without user verification', async () => {
     const { token } = await signInByLink()
     const ask = async () => (await call('POST', '/v1/passkeys/options', undefined, token)).data
     const made = { response: await create(await ask()), label: 'Virtual' }
@@ -107,7 +107,7 @@ describeInBrowser('passkeys', () => {
     await expect(create(await ask())).rejects.toThrow('NotAllowedError')
   })
 
-  test('error: the browser sends the cookie for no page of another site', async () => {
+  test('the browser sends no cookie with requests from other sites', async () => {
     await signInByLink()
     const elsewhere = await context.newPage()
     // An address is another site than a name.

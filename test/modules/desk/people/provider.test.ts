@@ -88,22 +88,22 @@ test.each([
   ['ada@testville.example', { name: '\u200b\u3164', email: 'ada@testville.example' }],
   ['ada', { name: '\u202e \u0000', preferred_username: 5 }],
   ['x'.repeat(100), { name: 'x'.repeat(200) }],
-])('args: a person is called %j', async (name, said) => {
+])('a person is called %j', async (name, said) => {
   expect(await signIn(said)).toMatchObject({ name, role: 'clerk' })
 })
 
-test('args: a person without any name to see is called by a digest', async () => {
+test('a person without a visible name is called by a digest', async () => {
   expect((await signIn({ sub: '\u200b' })).name).toMatch(/^[0-9a-f]{12}$/)
 })
 
 test.each([[[['staff']]], [[5]], [5], [{ staff: 'staff' }], [null]])(
-  'error: groups that are not texts give no role: %j',
+  'groups that are not text give no role: %j',
   async (groups) => {
     await expect(signIn({ groups })).rejects.toMatchObject({ code: 'no_role' })
   },
 )
 
-test('error: refuses an ID token of the future, beyond a few minutes', async () => {
+test('refuses an ID token dated more than a few minutes ahead', async () => {
   const iat = Math.floor(Date.now() / 1000)
   expect(await signIn({ iat: iat + 200 })).toMatchObject({ role: 'clerk' })
   await expect(signIn({ iat: iat + 400 })).rejects.toMatchObject({ code: 'provider_refused' })

@@ -35,7 +35,7 @@ function pass(minutes: number): void {
 }
 
 describe('an invitation', () => {
-  test('default: signs a person in once', async () => {
+  test('signs a person in once', async () => {
     const settings = { name: 'Front desk', tenant: 'office', categories: ['diploma'] }
     const { id, invitation } = await invite(stack, settings)
     const answer = await useInvitation(stack, invitation)
@@ -55,7 +55,7 @@ describe('an invitation', () => {
     expect(codeOf(await useInvitation(stack, invitation))).toEqual([401, 'invitation_invalid'])
   })
 
-  test('default: the cookie is for this host and for programs of the browser alone', async () => {
+  test('the cookie is for this host only, and hidden from scripts', async () => {
     const { invitation } = await invite(stack)
     const { headers } = await useInvitation(stack, invitation)
     const [cookie, ...attributes] = headers.get('set-cookie')?.split('; ') ?? []
@@ -63,7 +63,7 @@ describe('an invitation', () => {
     expect(attributes.sort()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict'])
   })
 
-  test('error: is void after a week, after another one, and without its person', async () => {
+  test('ends after a week, with a newer one, and with its person', async () => {
     const refused = [401, 'invitation_invalid']
     const lost = await invite(stack)
     const { body } = await asAdmin('POST', `/v1/people/${lost.id}/invitations`)
@@ -87,7 +87,7 @@ describe('a session', () => {
     ['clerk', { read: 200, issue: 201, revoke: 403, keys: 403 }],
     ['registrar', { read: 200, issue: 201, revoke: 200, keys: 403 }],
     ['administrator', { read: 200, issue: 201, revoke: 200, keys: 200 }],
-  ])('default: a %s may do what the role allows', async (role, statuses) => {
+  ])('a %s may do what the role allows', async (role, statuses) => {
     const desk = await signIn(stack, { role })
     const { publicId } = (await stack.issue(ADA)).body.data
     const calls = {
@@ -100,14 +100,14 @@ describe('a session', () => {
       expect([name, (await call).status]).toEqual([name, statuses[name]])
   })
 
-  test('behavior: is limited to the categories of its person', async () => {
+  test('is limited to the categories of its person', async () => {
     const desk = await signIn(stack, { categories: ['diploma'] })
     const issue = (category: string) => desk.send('POST', '/v1/documents', { ...ADA, category })
     expect((await issue('diploma')).status).toBe(201)
     expect(codeOf(await issue('birth_certificate'))).toEqual([403, 'category_not_allowed'])
   })
 
-  test('behavior: is not among the API keys, but listed with its person', async () => {
+  test('is not among the API keys, but listed with its person', async () => {
     const desk = await signIn(stack)
     const { people } = (await asAdmin('GET', '/v1/people')).body.data
     const mine = people.find(({ id }: { id: string }) => id === desk.id)
@@ -117,7 +117,7 @@ describe('a session', () => {
     expect((await asAdmin('GET', '/v1/keys')).body.data.keys).toHaveLength(1)
   })
 
-  test('error: ends with an hour without a request, which others prolong', async () => {
+  test('ends after an hour without a request; requests extend it', async () => {
     const [idle, used] = [await signIn(stack), await signIn(stack)]
     pass(50)
     expect(await isSignedIn(used)).toBe(true)
@@ -129,7 +129,7 @@ describe('a session', () => {
     expect(listed).toMatchObject([{ sessions: [] }, { sessions: [{}] }])
   })
 
-  test('error: ends after twelve hours, however it is used', async () => {
+  test('ends after twelve hours, even if it is used', async () => {
     const desk = await signIn(stack)
     for (let hours = 0; hours < 12; hours += 0.75) {
       expect([hours, await isSignedIn(desk)]).toEqual([hours, true])
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(await isSignedIn(desk)).toBe(false)
   })
 
-  test('error: ends when the person signs out, in this browser alone', async () => {
+  test('ends when the person signs out, in this browser only', async () => {
     const desk = await signIn(stack)
     const { body } = await asAdmin('POST', `/v1/people/${desk.id}/invitations`)
     const secret = body.data.invitation.split('=').at(-1)
@@ -157,7 +157,7 @@ describe('a session', () => {
     ['is not blocked', { isBlocked: false }, true],
     ['gets another name', { name: 'Ada Byron' }, true],
     ['gets the same role', { role: 'clerk', categories: null }, true],
-  ])('behavior: when the person %s (%j), it goes on: %s', async (_, change, goesOn) => {
+  ])('when the person %s (%j), it continues: %s', async (_, change, goesOn) => {
     const desk = await signIn(stack)
     const answer = await asAdmin(change ? 'PATCH' : 'DELETE', `/v1/people/${desk.id}`, change)
     expect(answer.status).toBe(200)
@@ -165,7 +165,7 @@ describe('a session', () => {
   })
 })
 
-test('error: an administrator has no list of categories, which would limit nothing', async () => {
+test('refuses categories for an administrator, because they would limit nothing', async () => {
   const refused = [422, 'bad_fields']
   const categories = ['diploma']
   const added = { name: 'x', role: 'administrator', categories }
@@ -177,7 +177,7 @@ test('error: an administrator has no list of categories, which would limit nothi
   expect((await asAdmin('PATCH', path, change)).body.data).toMatchObject(change)
 })
 
-describe('a request from elsewhere', () => {
+describe('a request from another site', () => {
   const CODE = [403, 'csrf_token_required']
   /** Requests that change something, each with what it does with the right token. */
   const CHANGES: [string, string, object | undefined, number][] = [
@@ -188,7 +188,7 @@ describe('a request from elsewhere', () => {
     ['DELETE', '/v1/session', undefined, 200],
   ]
 
-  test.each(CHANGES)('error: %s %s needs the token of this session', async (...call) => {
+  test.each(CHANGES)('%s %s needs the token of this session', async (...call) => {
     const [method, path, body, status] = call
     const [desk, other] = [
       await signIn(stack, { role: 'administrator' }),
@@ -215,14 +215,14 @@ describe('a request from elsewhere', () => {
     expect((await send({ ...right, 'sec-fetch-site': 'same-origin' })).status).toBe(status)
   })
 
-  test('behavior: reading needs no token', async () => {
+  test('reading needs no token', async () => {
     const { cookie } = await signIn(stack)
     for (const method of ['GET', 'HEAD'])
       for (const path of ['/v1/session', '/v1/documents', '/api/documents'])
         expect((await stack.request(path, { method, headers: { cookie } })).status).toBe(200)
   })
 
-  test('error: cannot sign a browser in', async () => {
+  test('cannot sign a browser in', async () => {
     const { invitation } = await invite(stack)
     const send = (headers: Record<string, string>) =>
       stack.request('/v1/session/invitation', {
@@ -238,7 +238,7 @@ describe('a request from elsewhere', () => {
 })
 
 describe('a cookie and a key', () => {
-  test('behavior: the key decides, and needs no token', async () => {
+  test('the key decides, and no token is required', async () => {
     const desk = await signIn(stack, { role: 'reader' })
     const send = (authorization: string) => stack.issue(ADA, { authorization, cookie: desk.cookie })
     expect((await send(`Bearer ${API_KEY}`)).status).toBe(201)
@@ -246,7 +246,7 @@ describe('a cookie and a key', () => {
       expect(codeOf(await send(wrong))).toEqual(UNAUTHORIZED)
   })
 
-  test('behavior: the password for a proxy is no key', async () => {
+  test('Basic authorization for a proxy does not count as a key', async () => {
     const { cookie } = await signIn(stack, { role: 'reader' })
     const headers = { authorization: 'Basic YTpi', cookie }
     for (const path of ['/v1/session', '/v1/documents'])
@@ -254,7 +254,7 @@ describe('a cookie and a key', () => {
     expect(codeOf(await stack.issue(ADA, { authorization: 'Basic YTpi' }))).toEqual(UNAUTHORIZED)
   })
 
-  test('error: a key has no session, and neither passes for the other', async () => {
+  test('a key has no session, and one is not accepted as the other', async () => {
     const desk = await signIn(stack)
     const secret = desk.cookie.split('=')[1]
     const authorization = `Bearer ${API_KEY}`
@@ -305,7 +305,7 @@ describe('a passkey', () => {
   const signInWith = async (authenticator: Authenticator) =>
     deskOf(stack, await answer(authenticator.get(await signInOptions())))
 
-  test('error: the thief of a session registers none, however it began', async () => {
+  test('a stolen session cannot register one, however it began', async () => {
     const { desk, authenticator, id } = await withPasskey()
     const later = await signInWith(authenticator)
     const thief = createAuthenticator(origin)
@@ -334,7 +334,7 @@ describe('a passkey', () => {
     expect(await isSignedIn(later)).toBe(false)
   })
 
-  test('behavior: a proof counts once', async () => {
+  test('a proof counts once', async () => {
     const { desk, authenticator } = await withPasskey()
     const [options, again] = [await optionsOf(desk), await optionsOf(desk)]
     const proof = authenticator.get(options.proof)
@@ -343,7 +343,7 @@ describe('a passkey', () => {
     expect(codeOf(await register(desk, next().create(again), 'x', proof))).toEqual(INVALID)
   })
 
-  test('behavior: a link for a lost one removes it and ends the sessions; another does not', async () => {
+  test('a link for a lost passkey removes it and ends the sessions; another does not', async () => {
     const { desk, authenticator } = await withPasskey()
     const link = async (body?: object) => {
       const made = await asAdmin('POST', `/v1/people/${desk.id}/invitations`, body)
@@ -364,7 +364,7 @@ describe('a passkey', () => {
     expect((await register(fresh, createAuthenticator(origin).create(options))).status).toBe(201)
   })
 
-  test('behavior: administrators sign others out and remove their passkeys', async () => {
+  test('administrators sign others out and remove their passkeys', async () => {
     const { desk, authenticator, id } = await withPasskey()
     const path = `/v1/people/${desk.id}`
     const listed = (await asAdmin('GET', `${path}/passkeys`)).body.data
@@ -387,7 +387,7 @@ describe('a passkey', () => {
     expect(codeOf(await other.send('DELETE', `${path}/sessions`))).toEqual([403, 'forbidden'])
   })
 
-  test('error: signs in nobody who is blocked, nor does a link', async () => {
+  test('neither it nor a link signs in a blocked person', async () => {
     const { desk, authenticator } = await withPasskey()
     const block = (isBlocked: boolean) => asAdmin('PATCH', `/v1/people/${desk.id}`, { isBlocked })
     expect((await block(true)).body.data).toMatchObject({ isBlocked: true })
@@ -400,7 +400,7 @@ describe('a passkey', () => {
     expect(await isSignedIn(await signInWith(authenticator))).toBe(true)
   })
 
-  test('default: is registered by a person who is signed in, and signs them in later', async () => {
+  test('a signed-in person registers one, which then signs in', async () => {
     const { desk, authenticator, id } = await withPasskey()
     const { status, headers, body } = await answer(authenticator.get(await signInOptions()))
     expect(status).toBe(201)
@@ -417,7 +417,7 @@ describe('a passkey', () => {
     ])
   })
 
-  test('default: there may be a second one, and each may be removed', async () => {
+  test('a second one is allowed, and each can be removed', async () => {
     const { desk, authenticator, id } = await withPasskey()
     expect((await optionsOf(desk)).excludeCredentials).toHaveLength(1)
     const second = createAuthenticator(origin)
@@ -435,7 +435,7 @@ describe('a passkey', () => {
     ['another service', { rpId: 'evil.example' }],
     ['an authenticator that did not check the person', { isVerified: false }],
   ]
-  test.each(DEVIATIONS)('error: is not registered for %s', async (_, deviation) => {
+  test.each(DEVIATIONS)('is not registered for %s', async (_, deviation) => {
     const desk = await signIn(stack)
     const response = createAuthenticator(origin).create(await optionsOf(desk), deviation)
     expect(codeOf(await register(desk, response))).toEqual(INVALID)
@@ -445,14 +445,14 @@ describe('a passkey', () => {
     ...DEVIATIONS,
     ['another key', { isForged: true }],
     ['a copy that has signed less often', { counter: 1 }],
-  ])('error: does not sign in for %s', async (_, deviation) => {
+  ])('does not sign in for %s', async (_, deviation) => {
     const { authenticator } = await withPasskey()
     expect((await answer(authenticator.get(await signInOptions()))).status).toBe(201)
     const response = authenticator.get(await signInOptions(), deviation)
     expect(codeOf(await answer(response))).toEqual(INVALID)
   })
 
-  test('error: an answer counts once, within five minutes, for its purpose', async () => {
+  test('an answer counts once, within five minutes, for its purpose', async () => {
     const { desk, authenticator } = await withPasskey()
     const response = authenticator.get(await signInOptions())
     expect((await answer(response)).status).toBe(201)
@@ -475,7 +475,7 @@ describe('a passkey', () => {
     expect(codeOf(await answer(authenticator.get(late)))).toEqual(INVALID)
   })
 
-  test('error: one of somebody else, or of a person who is gone', async () => {
+  test('refuses one of another person, or of a removed one', async () => {
     const { desk, authenticator } = await withPasskey()
     const other = await signIn(stack)
     const stolen = authenticator.create(await optionsOf(other))
@@ -484,7 +484,7 @@ describe('a passkey', () => {
     expect(codeOf(await answer(authenticator.get(await signInOptions())))).toEqual(INVALID)
   })
 
-  test('error: a person has ten at most', async () => {
+  test('a person has at most ten', async () => {
     const { desk, authenticator } = await withPasskey()
     const options = await optionsOf(desk)
     const another = () => createAuthenticator(origin)
@@ -497,7 +497,7 @@ describe('a passkey', () => {
   })
 })
 
-describe('on its own', () => {
+describe('in general', () => {
   let log: CapturedLog
   let own: Stack
   async function start(env: Record<string, string>): Promise<void> {
@@ -509,7 +509,7 @@ describe('on its own', () => {
     log.stop()
   })
 
-  test('error: the last administrator can neither be removed nor demoted', async () => {
+  test('the last administrator can neither be removed nor demoted', async () => {
     await start({ ADDRESS_RATE_LIMIT: 'off' })
     const role = 'administrator'
     const [first, second] = [await signIn(own, { role }), await signIn(own, { role })]
@@ -537,7 +537,7 @@ describe('on its own', () => {
     expect(both.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1)
   })
 
-  test('error: attempts to sign in are limited by address', async () => {
+  test('limits attempts to sign in by address', async () => {
     await start({ ADDRESS_RATE_LIMIT: '20' })
     const options = { method: 'POST' }
     const attempts = [
@@ -553,7 +553,7 @@ describe('on its own', () => {
     expect((await own.issue(ADA)).status).toBe(201)
   })
 
-  test('behavior: logs who signs in, and neither a secret nor a name', async () => {
+  test('logs who signs in, without secret and name', async () => {
     await start({ ADDRESS_RATE_LIMIT: 'off' })
     const name = 'Nobody Logs This'
     const { id, invitation = '' } = await invite(own, { name, role: 'administrator' })
@@ -580,7 +580,7 @@ describe('on its own', () => {
   })
 })
 
-test('behavior: behind https, no other host can set the cookie', async () => {
+test('another host cannot set the cookie behind https', async () => {
   const person = {
     id: 'ada',
     name: 'Ada',
@@ -612,7 +612,7 @@ test('behavior: behind https, no other host can set the cookie', async () => {
   expect(await statusWith('docreg_session=drs_x')).toBe(401)
 })
 
-test('a session that began just when its person was blocked is none', async () => {
+test('a session that started while its person was blocked is invalid', async () => {
   const person: Person = {
     id: 'ada',
     name: 'Ada',

@@ -55,7 +55,7 @@ describePorts('people', (ports) => {
     expect(await store.add(BOB, { digest: 'of bob' }, 2)).toBe(true)
   })
 
-  test('default: returns people as they were added, with what is theirs', async () => {
+  test('returns people in the order of their addition, with their data', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     const session = { ...sessionOf('first'), person: 'ada' }
     const mayRegister = { ...session, mayRegister: true }
@@ -75,12 +75,12 @@ describePorts('people', (ports) => {
     expect(await createPeopleStore(ports.stores.besideKeys).findPasskey('AQID')).toEqual(PASSKEY)
   })
 
-  test('error: adds nobody beyond the limit', async () => {
+  test('refuses people over the limit', async () => {
     expect(await store.add({ ...BOB, id: 'cy' }, { digest: 'of cy' }, 2)).toBe(false)
     expect(await store.list()).toHaveLength(2)
   })
 
-  test('behavior: an invitation is used once, of many at the same time', async () => {
+  test('an invitation is used once, also by many at the same time', async () => {
     const used = await Promise.all(
       ['a', 'b', 'c', 'd'].map((id) => store.useInvitation('of ada', sessionOf(id))),
     )
@@ -89,14 +89,14 @@ describePorts('people', (ports) => {
     expect(await store.useInvitation('unknown', sessionOf('e'))).toBeUndefined()
   })
 
-  test('behavior: a new invitation replaces the one before, and an old one is over', async () => {
+  test('a new invitation replaces the last one, and an old one ends', async () => {
     expect(await store.invite('bob', { digest: 'next', expiresAt: NOW })).toBe(true)
     expect(await store.useInvitation('of bob', sessionOf('a'))).toBeUndefined()
     expect(await store.useInvitation('next', sessionOf('a'))).toBeUndefined()
     expect(await store.invite('nobody', { digest: 'x' })).toBe(false)
   })
 
-  test('behavior: a challenge is used once, of many at the same time', async () => {
+  test('a challenge is used once, also by many at the same time', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     expect(await store.addPasskey(PASSKEY, challenge('one'), 'first')).toBe(true)
     const begun = await Promise.all(
@@ -115,7 +115,7 @@ describePorts('people', (ports) => {
     expect(await store.passkeysOf('ada')).toEqual([{ ...PASSKEY, counter: 3, lastUsedAt: NOW }])
   })
 
-  test('error: adds no passkey twice, nor for somebody who is gone', async () => {
+  test('refuses a passkey twice, and for a removed person', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     await store.useInvitation('of bob', sessionOf('of bob'))
     await store.addPasskey(PASSKEY, challenge('one'), 'first')
@@ -128,7 +128,7 @@ describePorts('people', (ports) => {
     expect(await store.addPasskey(next, challenge('five'), 'of bob')).toBe(true)
   })
 
-  test('a passkey is added after an invitation once, and then with one of the same person', async () => {
+  test('adds a passkey once per invitation, and then only with one of the same person', async () => {
     const next = (id: string): Passkey => ({ ...PASSKEY, id, credential: id })
     let count = 0
     const add = (id: string, by: UsedPasskey | string, person = 'ada') =>
@@ -163,7 +163,7 @@ describePorts('people', (ports) => {
     expect(await add('h', 'next', 'bob')).toBe(false)
   })
 
-  test('a removed passkey ends the other sessions of its person, and signs nobody in', async () => {
+  test('removing a passkey ends the other sessions, and it no longer signs in', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     await store.useInvitation('of bob', sessionOf('of bob'))
     await store.addPasskey(PASSKEY, challenge('one'), 'first')
@@ -190,7 +190,7 @@ describePorts('people', (ports) => {
     expect(await store.addPasskey(PASSKEY, challenge('two'), 'second')).toBe(true)
   })
 
-  test('a blocked person begins no session in any way, until the block is lifted', async () => {
+  test('a blocked person cannot start a session until unblocked', async () => {
     const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
     const cy: Person = { ...BOB, id: 'cy', role: 'clerk' }
     await store.useLogin(login, cy, sessionOf('of cy'), 3)
@@ -219,7 +219,7 @@ describePorts('people', (ports) => {
     expect((await store.findSession('digest of e'))?.person).not.toHaveProperty('isBlocked')
   })
 
-  test('a removed person who comes back from the provider has the same tenant and categories', async () => {
+  test('a removed person who returns from the provider keeps tenant and categories', async () => {
     const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
     const cy: Person = { ...BOB, id: 'cy', name: 'Cy', role: 'clerk', tenant: 'one' }
     await store.useLogin(login, cy, sessionOf('a'), 3)
@@ -240,7 +240,7 @@ describePorts('people', (ports) => {
     }
   })
 
-  test('behavior: an update changes a person, and ends the sessions if it says so', async () => {
+  test('an update changes a person, and ends the sessions if it says so', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     const { categories: _, ...after } = { ...ADA, name: 'A. L.' }
     const seen: (readonly Person[])[] = []
@@ -259,7 +259,7 @@ describePorts('people', (ports) => {
     ])
   })
 
-  test('behavior: a person has twenty sessions at most, the newest', async () => {
+  test('a person has at most the newest twenty sessions', async () => {
     for (let i = 0; i < 22; i++) {
       await store.invite('ada', { digest: `link ${i}` })
       await store.useInvitation(`link ${i}`, sessionOf(`${i}`))
@@ -272,7 +272,7 @@ describePorts('people', (ports) => {
     expect(bob?.sessions).toHaveLength(1)
   })
 
-  test('behavior: a removal removes everything of the person, and nothing else', async () => {
+  test('removing a person removes all their data, and nothing else', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     await store.useInvitation('of bob', sessionOf('second'))
     await store.addPasskey(PASSKEY, challenge('one'), 'first')
@@ -284,7 +284,7 @@ describePorts('people', (ports) => {
     expect(await store.useInvitation('again', sessionOf('third'))).toBeUndefined()
   })
 
-  test('behavior: a login adds a person once, who then has its name and role', async () => {
+  test('a login adds a person once, and updates name and role', async () => {
     const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
     const cy: Person = { ...BOB, ...login, id: 'cy', categories: ['diploma'] }
     const { digest: _, ...added } = cy as Person & { digest: string }
@@ -316,7 +316,7 @@ describePorts('people', (ports) => {
     expect(await store.useLogin(login, added, sessionOf('d'), 3)).toMatchObject({ id: 'cy' })
   })
 
-  test('error: nothing changes when the change throws, or there is no such person', async () => {
+  test('changes nothing when the change throws, or the person is unknown', async () => {
     const failing = store.update('ada', () => {
       throw new TypeError('on purpose')
     })
@@ -326,7 +326,7 @@ describePorts('people', (ports) => {
     expect(await store.get('ada')).toEqual(ADA)
   })
 
-  test('behavior: a use of a session is recorded, its end ends it, and old ones go', async () => {
+  test('records the use of a session, and removes ended and old ones', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     await store.markUsed('first', EVER)
     const { session } = (await store.findSession('digest of first')) ?? {}

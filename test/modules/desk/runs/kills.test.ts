@@ -26,7 +26,7 @@ async function ask({ url }: GatewayProcess, path: string, init: RequestInit = {}
 }
 
 test.each(['single', 'batch'])(
-  'behavior: a run (%s) whose gateway is killed three times issues each row once',
+  'a run (%s) whose gateway is killed three times issues each row once',
   async (mode) => {
     const { gateway, ledger, close } = await startAnvilWorld()
     onTestFinished(close)

@@ -14,7 +14,7 @@ function ask(pool: Pool, tenant: string, places: number, entered: string[]) {
 const turn = () => new Promise(setImmediate)
 
 describe('the pool of rows', () => {
-  test('behavior: tenants take turns, however many rows each has', async () => {
+  test('tenants take turns, however many rows each has', async () => {
     const pool = createPool({ room: () => 'busy', queued: () => 0 }, () => false)
     const entered: string[] = []
     const leaves = ask(pool, 'many', 100, entered)
@@ -30,7 +30,7 @@ describe('the pool of rows', () => {
     expect(entered.slice(MAX_ROWS.busy)).toEqual(['many', 'few', 'other', 'many', 'few'])
   })
 
-  test('behavior: no row begins while many intents wait, and all go on at the end', async () => {
+  test('starts no row while many changes are queued, and finishes all', async () => {
     let [queued, isStopped] = [400, false]
     const pool = createPool({ room: () => 'regular', queued: () => queued }, () => isStopped)
     const entered: string[] = []

@@ -43,7 +43,7 @@ const ended = async (id: string, key = API_KEY) => {
 const rowsIn = async (id: string) =>
   (await send('GET', `/v1/runs/${id}/rows?limit=1000`)).body.data.rows
 
-test.each(['single', 'batch'])('default: a run (%s) is issued by itself', async (mode) => {
+test.each(['single', 'batch'])('a run (%s) continues without its client', async (mode) => {
   const { status, body } = await begin(rowsOf(20, `run_${mode}`), { mode })
   expect([status, body.data.size, body.data.endedAt]).toEqual([202, 20, null])
   const { id } = body.data
@@ -60,7 +60,7 @@ test.each(['single', 'batch'])('default: a run (%s) is issued by itself', async 
   expect((await send('GET', `/v1/runs/${id}`)).status).toBe(404)
 })
 
-test('behavior: a repeat is the same run, and other rows are refused', async () => {
+test('a repeat returns the same run, and other rows are refused', async () => {
   const headers = { 'idempotency-key': 'again' }
   const first = await begin(rowsOf(3, 'again'), { headers })
   const second = await begin(rowsOf(3, 'again'), { headers })
@@ -71,7 +71,7 @@ test('behavior: a repeat is the same run, and other rows are refused', async () 
   await send('DELETE', `/v1/runs/${first.body.data.id}`)
 })
 
-test('behavior: a run goes on when its person has signed out, and stops when removed', async () => {
+test('a run continues when its person signs out, and stops when removed', async () => {
   const admin = { authorization: `Bearer ${API_KEY}` }
   const desk = await signIn(stack)
   const post = (rows: object[]) =>
@@ -123,7 +123,7 @@ const countOf = (table: string) => {
   return Number(row?.count)
 }
 
-test('behavior: a run whose key is revoked ends before its next row, and is removed', async () => {
+test('a run whose key is revoked stops before its next row, and is removed', async () => {
   const { id, secret: key } = await newKey()
   const run = await begin(rowsOf(2_000, 'revoked_key'), { key })
   const runId = run.body.data.id
@@ -140,7 +140,7 @@ test('behavior: a run whose key is revoked ends before its next row, and is remo
   expect(countOf('record') - before).toBeLessThanOrEqual(16)
 })
 
-test('behavior: rows are issued by the kind that holds then', async () => {
+test('issues rows by the current kind', async () => {
   const key = stack.key(['documents:issue'])
   const { id } = (await begin(rowsOf(2, 'changed_kind'), { key })).body.data
   await ended(id, key)
@@ -164,7 +164,7 @@ test('behavior: rows are issued by the kind that holds then', async () => {
   for (const run of [id, second]) await send('DELETE', `/v1/runs/${run}`, { key })
 })
 
-test('behavior: 40 runs of one tenant stop no other, and go with their keys', async () => {
+test('40 runs of one tenant do not block others, and end with their keys', async () => {
   const keys = await Promise.all(Array.from({ length: 9 }, () => newKey('greedy')))
   await withoutChain(async () => {
     for (const { secret: key } of keys.slice(1))
@@ -196,7 +196,7 @@ test('behavior: 40 runs of one tenant stop no other, and go with their keys', as
   await expect.poll(kept, { timeout: 30_000 }).toBe(0)
 })
 
-test('behavior: the database has no name of a row, and nothing of it once it is removed', async () => {
+test('the database has no name from a row, and no trace after removal', async () => {
   const name = 'Wolfeschlegelsteinhausen'
   const { id } = (await begin([{ ...ADA, subjectName: name }])).body.data
   await ended(id)
@@ -207,7 +207,7 @@ test('behavior: the database has no name of a row, and nothing of it once it is 
   expect((await send('GET', `/v1/runs/${id}/rows`)).status).toBe(404)
 })
 
-test('error: accepts nothing when a row is bad, and names it', async () => {
+test('accepts nothing when a row is bad, and names the row', async () => {
   const rows = [...rowsOf(2), { ...ADA, subjectId: 'x', issuedAt: '2026-02-30' }]
   const { status, body } = await begin(rows)
   expect([status, body.error.code]).toEqual([422, 'bad_fields'])
@@ -220,7 +220,7 @@ test('error: accepts nothing when a row is bad, and names it', async () => {
   expect((await send('GET', '/v1/runs')).body.data.runs).toEqual([])
 })
 
-test('error: a person has five runs at most, of which those that are done make room', async () => {
+test('a person has at most five runs; finished ones are removed for new ones', async () => {
   const key = stack.key(['documents:issue'])
   const runs: string[] = []
   await withoutChain(async () => {

@@ -26,7 +26,7 @@ describePorts('runs', (ports) => {
     expect(await store.begin(RUN, MOST)).toEqual(RUN)
   })
 
-  test('default: rows are read in order, with their results', async () => {
+  test('reads rows in order, with their results', async () => {
     await store.addRows('one', ROWS)
     await store.addRows('one', [{ line: 1, sealed: bytes(9) }])
     await store.change('one', 'loading', { state: 'running', reason: null, endedAt: null })
@@ -47,7 +47,7 @@ describePorts('runs', (ports) => {
     expect(await store.rows('one', 0, 1)).toEqual([{ ...ROWS[0], result: bytes(8) }])
   })
 
-  test('behavior: a run is begun once; a tenant, and all, have only so many under way', async () => {
+  test('starts a run once; limits runs per tenant and in total', async () => {
     expect(await store.begin({ ...RUN, size: 9 }, MOST)).toEqual(RUN)
     const begin = (id: string, change: Partial<Run> = {}, most = MOST) =>
       store.begin({ ...RUN, id, owner: `key ${id}`, ...change }, most)
@@ -65,7 +65,7 @@ describePorts('runs', (ports) => {
     expect((await store.list()).map(({ id }) => id)).toEqual(['four', 'one', 'three', 'two'])
   })
 
-  test('behavior: the oldest run of an owner that is done makes room, and no other', async () => {
+  test('the oldest finished run of an owner is removed for a new one', async () => {
     const [first, second] = ['stopped', 'done'] as const
     await store.begin({ ...RUN, id: 'two', createdAt: 2_000 }, MOST)
     await store.change('one', 'loading', { state: first, reason: null, endedAt: 5_000 })
@@ -76,7 +76,7 @@ describePorts('runs', (ports) => {
     expect((await store.list(RUN.owner)).map(({ id }) => id)).toEqual(['three', 'one'])
   })
 
-  test('behavior: the runs of an owner are removed together', async () => {
+  test('removes the runs of an owner together', async () => {
     await store.begin({ ...RUN, id: 'two', owner: 'key x' }, MOST)
     expect((await store.owners()).toSorted()).toEqual(['key x', RUN.owner])
     await store.removeOf('key x')
@@ -84,14 +84,14 @@ describePorts('runs', (ports) => {
     expect([await store.remove('one'), await store.remove('one')]).toEqual([true, false])
   })
 
-  test('behavior: only the expected state is changed', async () => {
+  test('changes only the expected state', async () => {
     const stopped = { state: 'stopped', reason: 'requested', endedAt: 5_000 } as const
     expect(await store.change('one', 'running', stopped)).toBe(false)
     expect(await store.change('one', 'loading', stopped)).toBe(true)
     expect(await store.find('one')).toMatchObject(stopped)
   })
 
-  test('behavior: what has ended before a time is removed with its rows', async () => {
+  test('removes runs that ended before a time, with their rows', async () => {
     await store.addRows('one', ROWS)
     await store.change('one', 'loading', { state: 'done', reason: null, endedAt: 5_000 })
     expect(await store.removeBefore(5_000)).toBe(0)

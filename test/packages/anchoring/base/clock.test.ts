@@ -24,7 +24,7 @@ beforeEach(() => {
   )
 })
 
-test('default: is the clock of the machine, and certain after an hour', () => {
+test("equals the machine's clock, and is certain after an hour", () => {
   expect(clock.now()).toBe(START)
   expect(clock.isSettled()).toBe(false)
   run(HOUR)
@@ -32,7 +32,7 @@ test('default: is the clock of the machine, and certain after an hour', () => {
   expect(clock.isSettled()).toBe(true)
 })
 
-test('behavior: follows what is set right bit by bit', () => {
+test('follows a corrected clock gradually', () => {
   for (let i = 0; i < 90; i++) {
     ahead += 30 * SECOND
     run(60 * SECOND)
@@ -41,7 +41,7 @@ test('behavior: follows what is set right bit by bit', () => {
   expect(clock.isSettled()).toBe(true)
 })
 
-test('behavior: goes on through a jump ahead, and is not certain meanwhile', () => {
+test('continues through a jump ahead, and is uncertain meanwhile', () => {
   run(2 * HOUR)
   ahead = 31 * DAY
   run(70 * SECOND)
@@ -52,7 +52,7 @@ test('behavior: goes on through a jump ahead, and is not certain meanwhile', () 
   expect(clock.isSettled()).toBe(true)
 })
 
-test('behavior: believes a jump that holds for an hour', () => {
+test('accepts a jump that lasts for an hour', () => {
   run(2 * HOUR)
   ahead = DAY
   run(HOUR / 2)
@@ -64,7 +64,7 @@ test('behavior: believes a jump that holds for an hour', () => {
   expect(clock.isSettled()).toBe(true)
 })
 
-test('behavior: follows a jump back at once, also of a clock that was ahead from the start', () => {
+test('follows a jump back at once, also when the clock was ahead at the start', () => {
   ahead = 31 * DAY
   clock = createClock(
     () => truth() + ahead,
@@ -81,7 +81,7 @@ test('behavior: follows a jump back at once, also of a clock that was ahead from
   expect(clock.now()).toBe(truth())
 })
 
-test('default: what is certain is the earlier of clock and newest block', async () => {
+test('the certain time is the earlier of clock and newest block', async () => {
   let timestamp = START / 1000 + 7_200
   const certainTime = createCertainTime(async () => ({ timestamp }), clock)
   expect(await certainTime()).toBeUndefined()
@@ -91,7 +91,7 @@ test('default: what is certain is the earlier of clock and newest block', async 
   expect(await certainTime()).toBe(START)
 })
 
-test('error: nothing is certain while the chain cannot be read', async () => {
+test('no time is certain while the chain cannot be read', async () => {
   run(HOUR)
   const certainTime = createCertainTime(() => Promise.reject(new Error('no node')), clock)
   await expect(certainTime()).rejects.toThrow('no node')

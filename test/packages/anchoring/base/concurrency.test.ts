@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createShares, limitInShares, limitPerTurn, shareRead } from '#base/concurrency.ts'
 
 describe('a limit per turn', () => {
-  test('default: lets callers go on in order, a limited number in a turn', async () => {
+  test('lets callers continue in order, a limited number per turn', async () => {
     const turn = limitPerTurn(2)
     const gone: number[] = []
     for (const caller of [1, 2, 3, 4, 5]) turn().then(() => gone.push(caller))
@@ -19,7 +19,7 @@ describe('a limit per turn', () => {
     ])
   })
 
-  test('behavior: a later caller waits no longer than needed', async () => {
+  test('a later caller waits no longer than needed', async () => {
     const turn = limitPerTurn(2)
     await Promise.all([turn(), turn(), turn()])
     let gone = false
@@ -33,7 +33,7 @@ describe('a limit per turn', () => {
 })
 
 describe('shares', () => {
-  test('behavior: one owner takes no more than its share, and all no more than there is', () => {
+  test('one owner gets at most its share, and all together at most the total', () => {
     const shares = createShares({ all: 10, each: 6 })
     expect(shares.take('one', 6)).toBe(true)
     expect(shares.take('one')).toBe(false)
@@ -66,7 +66,7 @@ describe('work in shares', () => {
     }
   }
 
-  test('behavior: begins no more than there are places, in order, also after a failure', async () => {
+  test('limits concurrent work, in order, also after a failure', async () => {
     const { begun, ends, ask } = workIn({ all: 2, each: 2 })
     const [first, second, third, fourth] = ['a', 'b', 'c', 'd'].map((name) => ask('one', name))
     await Promise.all([first, second])
@@ -81,7 +81,7 @@ describe('work in shares', () => {
     await expect((await second)?.done).rejects.toThrow('failed')
   })
 
-  test('behavior: one owner never has all places, so that another begins at once', async () => {
+  test('one owner never uses all slots, so that another can start at once', async () => {
     const { begun, ask } = workIn({ all: 3, each: 2 })
     for (const name of ['a', 'b', 'c', 'd']) void ask('one', name)
     void ask('two', 'x')
@@ -89,7 +89,7 @@ describe('work in shares', () => {
     expect(begun).toEqual(['a', 'b', 'x'])
   })
 
-  test('behavior: owners that wait take turns, however much one of them has asked for', async () => {
+  test('owners that wait take turns, however much each has requested', async () => {
     const { begun, ends, ask } = workIn({ all: 1, each: 1 })
     for (const name of ['a', 'b', 'c', 'd']) void ask('one', name)
     for (const name of ['x', 'y']) void ask('two', name)
@@ -102,14 +102,14 @@ describe('work in shares', () => {
 })
 
 describe('a shared read', () => {
-  test('default: is made once for all callers at the same time', async () => {
+  test('is made once for all callers at the same time', async () => {
     let asked = 0
     const read = shareRead(async () => ++asked, 60_000)
     expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1])
     expect(await read()).toBe(1)
   })
 
-  test('behavior: is made again after its time', async () => {
+  test('is made again after its time', async () => {
     let asked = 0
     const read = shareRead(async () => ++asked, 0)
     expect(await read()).toBe(1)
@@ -117,7 +117,7 @@ describe('a shared read', () => {
     expect(await read()).toBe(2)
   })
 
-  test('error: shares a failure as well', async () => {
+  test('shares a failure as well', async () => {
     let asked = 0
     const read = shareRead(async () => {
       throw new Error(`down ${++asked}`)

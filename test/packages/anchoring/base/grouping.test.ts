@@ -51,7 +51,7 @@ const settled = (read: Promise<unknown>) =>
   )
 
 describe('grouping', () => {
-  test('default: sends the reads of one turn in one call, each key once', async () => {
+  test('sends the reads of one turn in one call, each key once', async () => {
     const keys = ['x/1', 'x/2', 'x/1', 'x/3', 'x/2']
     const reads = readAll(keys)
     expect(sent()).toEqual([])
@@ -61,7 +61,7 @@ describe('grouping', () => {
     expect(await reads).toEqual(keys.map(textOf))
   })
 
-  test('behavior: groups keys by call', async () => {
+  test('groups keys by call', async () => {
     const keys = ['x/1', 'y/1', 'x/2', 'y/2', 'x/1']
     const reads = readAll(keys)
     await nextTurn()
@@ -73,7 +73,7 @@ describe('grouping', () => {
     expect(await reads).toEqual(keys.map(textOf))
   })
 
-  test('behavior: never adds a read to a call that has gone out', async () => {
+  test('never adds a read to a call that was sent', async () => {
     const first = read('x/1')
     await nextTurn()
     const second = read('x/1')
@@ -84,7 +84,7 @@ describe('grouping', () => {
     expect(await Promise.all([first, second])).toEqual(['older', 'newer'])
   })
 
-  test('behavior: gathers reads while the maximum number of calls is under way', async () => {
+  test('collects reads while the maximum number of calls is under way', async () => {
     read = open({ maxCalls: 1 })
     const first = read('x/1')
     await nextTurn()
@@ -107,7 +107,7 @@ describe('grouping', () => {
     expect(await others).toEqual(['x/2', 'x/3', 'y/1'].map(textOf))
   })
 
-  test('behavior: limits the keys of a call', async () => {
+  test('limits the keys of a call', async () => {
     read = open({ maxKeys: 2 })
     const keys = ['x/1', 'x/2', 'x/3', 'x/4', 'x/5']
     const reads = readAll(keys)
@@ -119,7 +119,7 @@ describe('grouping', () => {
 })
 
 describe('failures', () => {
-  test('behavior: starts no empty call after one with the maximum number of keys', async () => {
+  test('starts no empty call after one with the maximum number of keys', async () => {
     read = open({ maxKeys: 2 })
     const keys = ['x/1', 'x/2']
     const reads = readAll(keys)
@@ -131,7 +131,7 @@ describe('failures', () => {
     expect(sent()).toEqual([keys])
   })
 
-  test('error: reads each key alone after a failed call, and each fails alone', async () => {
+  test('reads each key alone after a failed call, and each fails alone', async () => {
     const reads = ['x/1', 'x/2', 'x/3'].map((key) => settled(read(key)))
     await nextTurn()
     calls[0]?.fail(new Error('of the call'))
@@ -147,7 +147,7 @@ describe('failures', () => {
     ])
   })
 
-  test('error: does not repeat the failed read of a single key', async () => {
+  test('does not repeat the failed read of a single key', async () => {
     const failed = settled(read('x/1'))
     await nextTurn()
     calls[0]?.fail(new Error('refused'))
@@ -159,7 +159,7 @@ describe('failures', () => {
   test.each([
     ['too few values', ['one']],
     ['too many values', ['one', 'two', 'three']],
-  ])('error: gives %s to no caller', async (_, values) => {
+  ])('gives %s to no caller', async (_, values) => {
     const reads = readAll(['x/1', 'x/2'])
     await nextTurn()
     calls[0]?.answer(values)
@@ -173,7 +173,7 @@ describe('failures', () => {
 describe('signals', () => {
   const gone = new Error('gone')
 
-  test('behavior: an aborting caller does not abort the call of the others', async () => {
+  test('an aborting caller does not abort the call of the others', async () => {
     const leaving = new AbortController()
     const left = settled(read('x/1', leaving.signal))
     const stayed = readAll(['x/1', 'x/2'])
@@ -185,7 +185,7 @@ describe('signals', () => {
     expect(await stayed).toEqual([textOf('x/1'), textOf('x/2')])
   })
 
-  test('behavior: aborts a call when all its callers have aborted', async () => {
+  test('aborts a call when all its callers have aborted', async () => {
     const leaving = ['x/1', 'x/1', 'x/2'].map((key) => {
       const controller = new AbortController()
       const left = settled(read(key, controller.signal))
@@ -203,7 +203,7 @@ describe('signals', () => {
     expect(calls).toHaveLength(1)
   })
 
-  test('behavior: does not read a key when all its callers have aborted', async () => {
+  test('does not read a key when all its callers have aborted', async () => {
     read = open({ maxCalls: 1 })
     const first = read('x/1')
     await nextTurn()
@@ -222,7 +222,7 @@ describe('signals', () => {
     expect(calls).toHaveLength(2)
   })
 
-  test('behavior: can abort a key that is read alone after a failure', async () => {
+  test('can abort a key that is read alone after a failure', async () => {
     const leaving = new AbortController()
     const left = settled(read('x/1', leaving.signal))
     const stayed = read('x/2')
@@ -237,7 +237,7 @@ describe('signals', () => {
     calls[1]?.fail(new Error('aborted'))
   })
 
-  test('error: reads nothing for an aborted signal', async () => {
+  test('reads nothing for an aborted signal', async () => {
     const refused = read('x/1', AbortSignal.abort(gone))
     expect(await settled(refused)).toEqual({ reason: gone })
     await nextTurn()

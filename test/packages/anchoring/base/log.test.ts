@@ -15,7 +15,7 @@ test.each([
   ['warn', ['warn', 'error']],
   ['error', ['error']],
   ['silent', []],
-])('args: LOG_LEVEL=%s writes %j', (LOG_LEVEL, written) => {
+])('LOG_LEVEL=%s writes %j', (LOG_LEVEL, written) => {
   const log = createLog(readConfig({ LOG_LEVEL }).logLevel)
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
     log[level]('something_happened', { count: 1 })

@@ -17,7 +17,7 @@ const documents = golden.documents.map(({ name, canonical }) => ({
   document: decodeDocument(new TextEncoder().encode(canonical)),
 }))
 
-test.each(documents)('default: opens $name as WebCrypto does', async ({ document }) => {
+test.each(documents)('opens $name as WebCrypto does', async ({ document }) => {
   const { bytes } = await seal(document, keys)
   const opened = await openWithNode.open(bytes, keys.documentKey)
   const { plaintext, ...header } = await open(bytes, keys.documentKey)
@@ -26,7 +26,7 @@ test.each(documents)('default: opens $name as WebCrypto does', async ({ document
   expect(openWithNode.decodeOpened(opened, keys.documentKey)).toEqual(document)
 })
 
-test('default: hashes as the library does', () => {
+test('hashes as the library does', () => {
   const bytes = randomBytes(1000)
   expect(Buffer.from(openWithNode.sha256(bytes))).toEqual(Buffer.from(sha256(bytes)))
 })
@@ -43,7 +43,7 @@ async function outcome({ open, decodeOpened }: Opening, sealed: Uint8Array, key:
   }
 }
 
-describe('anything that does not open fails as with WebCrypto', async () => {
+describe('what does not open fails as with WebCrypto', async () => {
   const [first] = documents
   if (!first) throw new Error('no documents')
   const { bytes } = await seal(first.document, keys)
@@ -68,7 +68,7 @@ describe('anything that does not open fails as with WebCrypto', async () => {
     ['no ciphertext', joined(header, '', iv, '', tag), documentKey, 'wrong_key'],
     ['a header in other words', joined(spaced, '', iv, ciphertext, tag), documentKey, 'wrong_key'],
     ['four parts', joined(header, '', iv, ciphertext), documentKey, 'sealed_malformed'],
-  ])('error: %s', async (_, sealed, key, code) => {
+  ])('%s', async (_, sealed, key, code) => {
     expect(await outcome(openWithNode, sealed, key)).toBe(code)
     expect(await outcome({ open, decodeOpened }, sealed, key)).toBe(code)
   })

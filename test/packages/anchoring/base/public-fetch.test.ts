@@ -17,7 +17,7 @@ describe('isPublicAddress', () => {
     '2606:4700::1111',
     '2a00:1450::1',
     '2001:4860:4860::8888',
-  ])('default: %s', (address) => {
+  ])('%s', (address) => {
     expect(isPublicAddress(address)).toBe(true)
   })
 
@@ -60,7 +60,7 @@ describe('isPublicAddress', () => {
     '1.1.1',
     '0x7f.1',
     'fe80::1%eth0',
-  ])('error: %j', (address) => {
+  ])('%j', (address) => {
     expect(isPublicAddress(address)).toBe(false)
   })
 })
@@ -92,7 +92,7 @@ describe('createPublicFetch', () => {
     return error.cause?.message ?? error.message
   }
 
-  test('default: connects to the addresses that it checked', async () => {
+  test('connects to the addresses that it checked', async () => {
     const { port, connections } = await listen()
     const checked: string[] = []
     const get = createPublicFetch({
@@ -104,7 +104,7 @@ describe('createPublicFetch', () => {
     expect([checked, connections()]).toEqual([['127.0.0.1'], 1])
   })
 
-  test('error: refuses a name with any address that is not public', async () => {
+  test('refuses a name with any address that is not public', async () => {
     const { port, connections } = await listen()
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1']]) {
       const get = createPublicFetch({
@@ -115,7 +115,7 @@ describe('createPublicFetch', () => {
     expect(connections()).toBe(0)
   })
 
-  test('error: refuses an address in place of a name', async () => {
+  test('refuses an address instead of a name', async () => {
     const { port, connections } = await listen()
     const get = createPublicFetch()
     for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '127.1'])
@@ -123,7 +123,7 @@ describe('createPublicFetch', () => {
     expect(connections()).toBe(0)
   })
 
-  test('error: looks a name up once, so that it cannot lead elsewhere the second time', async () => {
+  test('resolves a name once, so that it cannot change meanwhile', async () => {
     const { port, connections } = await listen()
     let asked = 0
     const get = createPublicFetch({
@@ -138,7 +138,7 @@ describe('createPublicFetch', () => {
     expect([asked, connections()]).toEqual([1, 0])
   })
 
-  test('error: refuses localhost and names without an address', async () => {
+  test('refuses localhost and names without an address', async () => {
     const { port, connections } = await listen()
     const get = createPublicFetch({ resolve: names({}) })
     for (const name of ['localhost', 'nowhere.test'])
@@ -146,7 +146,7 @@ describe('createPublicFetch', () => {
     expect(connections()).toBe(0)
   })
 
-  test('behavior: sends nothing about the verifier, and follows no redirect', async () => {
+  test('sends nothing about the verifier, and follows no redirect', async () => {
     const seen: object[] = []
     const inner = await listen()
     const { port } = await listen(({ headers, method }, response) => {

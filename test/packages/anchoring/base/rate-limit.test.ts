@@ -19,7 +19,7 @@ async function allowed(
   return count
 }
 
-test('default: counts down, and says when the quota is full again', async () => {
+test('counts down, and says when the quota is full again', async () => {
   const { take } = createMemoryRateLimiter(10)
   expect(await take('a', 2)).toMatchObject({ isAllowed: true, remaining: 1, resetSeconds: 1 })
   expect(await take('a', 2)).toMatchObject({ isAllowed: true, remaining: 0, resetSeconds: 1 })
@@ -31,7 +31,7 @@ test('default: counts down, and says when the quota is full again', async () => 
 })
 
 test.each([1, 3, 7, 100, 333, 99_999])(
-  'behavior: allows exactly %i requests at once, and as many in each further second',
+  'allows exactly %i requests at once, and as many in each further second',
   async (limit) => {
     const limiter = createMemoryRateLimiter(10)
     const more = limit + 50
@@ -43,7 +43,7 @@ test.each([1, 3, 7, 100, 333, 99_999])(
   },
 )
 
-test('behavior: a client that keeps to the limit is never refused', async () => {
+test('never refuses a client that keeps to the limit', async () => {
   const limiter = createMemoryRateLimiter(10)
   for (let i = 0; i < 1_000; i++) {
     expect((await limiter.take('a', 100)).isAllowed).toBe(true)
@@ -51,20 +51,20 @@ test('behavior: a client that keeps to the limit is never refused', async () => 
   }
 })
 
-test('behavior: a refused request takes nothing', async () => {
+test('a refused request costs nothing', async () => {
   const limiter = createMemoryRateLimiter(10)
   await allowed(limiter, ['a', 2], 1_000)
   vi.advanceTimersByTime(500)
   expect((await limiter.take('a', 2)).isAllowed).toBe(true)
 })
 
-test('behavior: names have quotas of their own', async () => {
+test('each name has its own quota', async () => {
   const limiter = createMemoryRateLimiter(10)
   expect(await allowed(limiter, ['a', 2], 5)).toBe(2)
   expect(await allowed(limiter, ['b', 3], 5)).toBe(3)
 })
 
-test('behavior: forgets the name that was seen longest ago, when there are too many', async () => {
+test('drops the name that was not seen for longest when there are too many', async () => {
   const limiter = createMemoryRateLimiter(10)
   expect(await allowed(limiter, ['old', 1], 2)).toBe(1)
   expect(await allowed(limiter, ['busy', 1], 2)).toBe(1)

@@ -13,20 +13,20 @@ function filled(maxWeight: number, count: number): RecentMap<string> {
 const kept = (map: RecentMap<string>, all: readonly string[]) =>
   all.filter((key) => map.get(key) === `value ${key}`)
 
-test('default: finds what was added', () => {
+test('finds what was added', () => {
   const map = filled(100, 50)
   expect(kept(map, keys(0, 50))).toEqual(keys(0, 50))
   expect(map.get('50')).toBeUndefined()
 })
 
-test('behavior: keeps as many as may be kept, and at least half of them', () => {
+test('keeps at most the maximum, and at least half of it', () => {
   const map = filled(100, 1_000)
   const newest = keys(950, 1_000)
   expect(kept(map, newest)).toEqual(newest)
   expect(kept(map, keys(0, 900))).toEqual([])
 })
 
-test('behavior: keeps what is read while others come and go', () => {
+test('keeps what is read while others come and go', () => {
   const map = filled(100, 1)
   for (const key of keys(1, 1_000)) {
     map.add(key, `value ${key}`)
@@ -34,13 +34,13 @@ test('behavior: keeps what is read while others come and go', () => {
   }
 })
 
-test('behavior: counts weights', () => {
+test('counts weights', () => {
   const map = new RecentMap<string>(100, (text) => text.length)
   for (const key of keys(0, 10)) map.add(key, 'x'.repeat(20))
   expect(keys(0, 10).filter((key) => map.get(key) !== undefined).length).toBeLessThanOrEqual(5)
 })
 
-test('behavior: forgets what was not used between two ages', () => {
+test('drops what was not used for two periods', () => {
   const map = filled(100, 10)
   map.age()
   expect(map.get('1')).toBe('value 1')

@@ -11,7 +11,7 @@ const isCalled = ({ type }: Fragment) => type !== 'constructor'
 /** Names, indexed arguments and mutability too. */
 const textOf = (fragment: Fragment) => fragment.format('full')
 
-test("behavior: the fragments are those of the compiler's ABI, all but the constructor", () => {
+test("the fragments are those of the compiler's ABI, all but the constructor", () => {
   const expected = compiled.fragments.filter(isCalled).map(textOf)
   expect(expected.length).toBeGreaterThan(100)
   expect(registryAbi.fragments.filter(isCalled).map(textOf).sort()).toEqual(expected.sort())

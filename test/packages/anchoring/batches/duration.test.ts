@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { durationOf } from '#batches/duration.ts'
 
-describe('how long a run takes', () => {
+describe('the estimated time of a run', () => {
   test.each([
     // One block for all, and one that it may miss.
     ['batch', 300, 12_000, 24],
@@ -14,7 +14,7 @@ describe('how long a run takes', () => {
     ['single', 10_000, undefined, 51],
     ['single', 1, undefined, 2],
     ['batch', 1, 2_000, 4],
-  ] as const)('default: %s, %i rows, blocks every %s ms: %i s', (mode, size, interval, seconds) => {
+  ] as const)('%s, %i rows, blocks every %s ms: %i s', (mode, size, interval, seconds) => {
     expect(durationOf(mode, size, interval)).toBe(seconds)
   })
 })

@@ -29,7 +29,7 @@ async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer[]> {
 }
 
 test.each([1, 211, 100_000, 1_000_000])(
-  'default: gives back what came in chunks of %i bytes, as often as it is read',
+  'returns what came in chunks of %i bytes, at every read',
   async (length) => {
     const bytes = randomBytes(300_001)
     const written = await allOf(spool.write(inChunks(bytes, length)))
@@ -41,7 +41,7 @@ test.each([1, 211, 100_000, 1_000_000])(
   },
 )
 
-test('error: uploads of one owner take its share of the disk, and leave the rest', async () => {
+test('limits the uploads of one owner to its share of the disk', async () => {
   const write = (to: Spool, length: number) =>
     allOf(to.write(inChunks(randomBytes(length), 50_000)))
   const [again, other, third] = [

@@ -22,11 +22,11 @@ function numbers(...rest: number[]) {
   return async () => rest.shift()
 }
 
-test('default: returns the result of a task that calls functions here', async () => {
+test('returns the result of a task that calls functions of the caller', async () => {
   expect(await tasks.run('add', { next: numbers(1, 2, 3) })).toBe(6)
 })
 
-test('behavior: tasks share a thread, and do not wait for each other', async () => {
+test('tasks share a thread, and do not wait for each other', async () => {
   const held = Promise.withResolvers<undefined>()
   const first = tasks.run('add', { next: () => held.promise })
   expect(await tasks.run('add', { next: numbers(5) })).toBe(5)
@@ -35,7 +35,7 @@ test('behavior: tasks share a thread, and do not wait for each other', async () 
   expect(threads).toHaveLength(1)
 })
 
-test('error: rejects with what a function threw, the same object, and with what the task threw', async () => {
+test('rejects with the error of the function or of the task', async () => {
   const thrown = new TypeError('thrown here')
   const failing = tasks.run('add', { next: () => Promise.reject(thrown) })
   await expect(failing).rejects.toBe(thrown)
@@ -43,7 +43,7 @@ test('error: rejects with what a function threw, the same object, and with what 
   expect(await tasks.run('add', { next: numbers(7) })).toBe(7)
 })
 
-test('error: a thread that dies fails its tasks; the next one gets another', async () => {
+test('a thread that dies fails its tasks, and the next task starts another', async () => {
   const never = new Promise<undefined>(() => {})
   const other = tasks.run('add', { next: () => never })
   await expect(tasks.run('die', {})).rejects.toThrow('the thread has ended')
@@ -52,7 +52,7 @@ test('error: a thread that dies fails its tasks; the next one gets another', asy
   expect(threads).toHaveLength(2)
 })
 
-test('error: a stop ends the thread, and starts no other', async () => {
+test('a stop ends the thread, and starts no other', async () => {
   const never = new Promise<undefined>(() => {})
   const running = tasks.run('add', { next: () => never })
   stopping.abort()

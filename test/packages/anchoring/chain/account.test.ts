@@ -54,32 +54,32 @@ function open(states = HEAD + 1, changes: Record<string, unknown> = {}) {
 }
 
 describe('the transaction that used a nonce', () => {
-  test('default: is found in its block', async () => {
+  test('is found in its block', async () => {
     const { transactionWith } = open()
     for (const nonce of [99, 98, 97, 50, 1, 0])
       expect(await transactionWith(nonce)).toBe(hashOf(nonce))
   })
 
-  test('behavior: is found in as many calls as the number of blocks has digits', async () => {
+  test('is found with as many calls as the block number has binary digits', async () => {
     const { transactionWith, calls } = open()
     await transactionWith(3)
     expect(calls()).toBeLessThan(25)
   })
 
-  test('behavior: is found by a node that keeps the state of the last 128 blocks', async () => {
+  test('is found by a node that keeps the state of the last 128 blocks', async () => {
     const { transactionWith } = open(128)
     for (const nonce of [99, 95, 88]) expect(await transactionWith(nonce)).toBe(hashOf(nonce))
   })
 
-  test('behavior: is unknown for an unused nonce', async () => {
+  test('is unknown for an unused nonce', async () => {
     expect(await open().transactionWith(100)).toBeUndefined()
   })
 
-  test('error: is unknown without the state of its time', async () => {
+  test('is unknown without the state of that block', async () => {
     await expect(open(128).transactionWith(10)).rejects.toMatchObject({ code: 'chain_unavailable' })
   })
 
-  test('error: is unknown when a node has used it in its first block', async () => {
+  test('is unknown when a node has used it in its first block', async () => {
     const { transactionWith } = open(HEAD + 1, { eth_getTransactionCount: '0x5' })
     expect(await transactionWith(4)).toBeUndefined()
   })
@@ -91,7 +91,7 @@ describe('the transaction that used a nonce', () => {
     { transactions: [null] },
     { transactions: [{ from: ADDRESS }] },
     { transactions: [{ from: ADDRESS, nonce: '0x4', hash: '0x1' }] },
-  ])('error: refuses the block %j', async (block) => {
+  ])('refuses the block %j', async (block) => {
     const { transactionWith } = open(HEAD + 1, { eth_getBlockByNumber: block })
     await expect(transactionWith(4)).rejects.toMatchObject({ code: 'chain_unavailable' })
   })

@@ -108,7 +108,7 @@ beforeEach(() => {
 })
 
 describe('a transaction that the node has', () => {
-  test.each(ALREADY_KNOWN)('behavior: counts as taken at %s (%i %s)', async (...of) => {
+  test.each(ALREADY_KNOWN)('counts as accepted at %s (%i %s)', async (...of) => {
     words = of
     node = { known: true, latest: NONCE, pending: NONCE + 1 }
     expect(await broadcast(transaction)).toBe('taken')
@@ -116,15 +116,15 @@ describe('a transaction that the node has', () => {
 })
 
 describe('a nonce that is used', () => {
-  test.each(NONCE_TOO_LOW)('behavior: counts as settled at %s (%i %s)', async (...of) => {
+  test.each(NONCE_TOO_LOW)('counts as used at %s (%i %s)', async (...of) => {
     words = of
     node = { known: false, latest: NONCE + 1, pending: NONCE + 1 }
     expect(await broadcast(transaction)).toBe('taken')
   })
 })
 
-describe('a nonce that another transaction waits with', () => {
-  test.each(UNDERPRICED)('behavior: counts as occupied at %s (%i %s)', async (...of) => {
+describe('a nonce that a pending transaction uses', () => {
+  test.each(UNDERPRICED)('counts as occupied at %s (%i %s)', async (...of) => {
     words = of
     node = { known: false, latest: NONCE, pending: NONCE + 1 }
     expect(await broadcast(transaction)).toBe('occupied')
@@ -133,7 +133,7 @@ describe('a nonce that another transaction waits with', () => {
 
 describe('a transaction that no node has', () => {
   test.each([...REFUSED, ...ALREADY_KNOWN, ...NONCE_TOO_LOW, ...UNDERPRICED])(
-    'error: counts as refused by %s, whatever its words (%i %s)',
+    'counts as refused by %s, whatever its words (%i %s)',
     async (...of) => {
       words = of
       await expect(broadcast(transaction)).rejects.toMatchObject({
@@ -142,14 +142,14 @@ describe('a transaction that no node has', () => {
     },
   )
 
-  test('error: is too cheap once the base fee has risen above what it offers', async () => {
+  test('is too cheap once the base fee exceeds its maximum', async () => {
     words = ['geth', -32000, 'max fee per gas less than block base fee']
     baseFee = 2n
     await expect(broadcast(transaction)).rejects.toMatchObject({ code: 'fee_too_high' })
   })
 
   test.each(['eth_getTransactionByHash', 'eth_getTransactionCount', 'eth_maxPriorityFeePerGas'])(
-    'error: does not count as refused while %s gives no answer',
+    'does not count as refused while %s gives no answer',
     async (method) => {
       words = ['geth', -32000, 'already known']
       down = method

@@ -27,14 +27,14 @@ describe('order of endpoints', () => {
     return current()
   }
 
-  test('default: keeps the configured order among endpoints at the head', async () => {
+  test('keeps the configured order among endpoints at the head', async () => {
     heads = { first: 99, second: 100, third: 101 }
     const order = open()
     expect(order.current()).toEqual(['first', 'second', 'third'])
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
   })
 
-  test('behavior: puts an endpoint that stands still last, until it has caught up', async () => {
+  test('puts an endpoint that is stuck last, until it has caught up', async () => {
     heads = { first: 90, second: 100, third: 100 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
@@ -42,7 +42,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
   })
 
-  test('behavior: puts an endpoint last that stands still a block behind, not one that moves', async () => {
+  test('puts an endpoint last that is stuck a block behind, not one that advances', async () => {
     heads = { first: 99, second: 99, third: 100 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
@@ -50,19 +50,19 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
   })
 
-  test('behavior: puts an endpoint that does not answer last', async () => {
+  test('puts an endpoint that does not answer last', async () => {
     heads = { first: undefined, second: 90, third: 100 }
     expect(await lookedAt(open())).toEqual(['third', 'first', 'second'])
   })
 
-  test('behavior: puts an endpoint last that invents its head, where two others agree', async () => {
+  test('puts an endpoint last that invents its head, when two others agree', async () => {
     heads = { first: 9e15, second: 100, third: 100 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
     expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
   })
 
-  test('behavior: puts an endpoint last that begins to invent its head', async () => {
+  test('puts an endpoint last that begins to invent its head', async () => {
     heads = { first: 100, second: 100 }
     const order = open()
     await lookedAt(order)
@@ -70,7 +70,7 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['second', 'first', 'third'])
   })
 
-  test('behavior: prefers one that is far ahead of two that stand still, after a while', async () => {
+  test('prefers, after a while, one that is far ahead of two that are stuck', async () => {
     heads = { first: 90, second: 90, third: 2_500 }
     const order = open()
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
@@ -78,12 +78,12 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['third', 'first', 'second'])
   })
 
-  test('behavior: keeps the order when no endpoint answers', async () => {
+  test('keeps the order when no endpoint answers', async () => {
     heads = {}
     expect(await lookedAt(open())).toEqual(['first', 'second', 'third'])
   })
 
-  test('behavior: looks at the heads once for all requests of two seconds', async () => {
+  test('reads the heads once for all requests of two seconds', async () => {
     heads = { first: 1, second: 1, third: 1 }
     const order = open()
     await lookedAt(order)
@@ -119,18 +119,18 @@ describe('looking up a transaction by its hash', () => {
   }
   const transaction = { hash: '0x' }
 
-  test('default: finds it if one node has it', async () => {
+  test('finds it if one node has it', async () => {
     expect(await find(null, transaction, null)).toEqual(transaction)
   })
-  test('behavior: reports it missing when no answering node has it', async () => {
+  test('reports it missing when no answering node has it', async () => {
     expect(await find(null, undefined)).toBeNull()
   })
-  test('error: reports it unknown when no node answers', async () => {
+  test('reports it unknown when no node answers', async () => {
     await expect(find(undefined, undefined)).rejects.toThrow()
   })
 })
 
-test('error: leaves a node that never ends its answer for the next', async () => {
+test('switches to the next node when one never ends its answer', async () => {
   const endless = await serveHttp((_, response) => {
     const chunk = Buffer.alloc(1 << 20, ' ')
     const send = () => {

@@ -42,7 +42,7 @@ async function open(...nodes: Says[]): Promise<string[][]> {
 }
 const ask = (method: string) => pool.request({ method, params: [] })
 
-describe('what answers a call', () => {
+describe('what counts as the answer to a call', () => {
   test.each<[string, Said, string]>([
     ['a revert', error(3, 'execution reverted'), 'eth_call'],
     ['a revert of Nethermind', error(-32015, 'VM execution error.'), 'eth_call'],
@@ -70,7 +70,7 @@ describe('what answers a call', () => {
     [-32000, 'missing trie node 8f3c (path )'],
     [-32000, 'transaction indexing is in progress'],
     [4444, 'pruned history unavailable'],
-  ])('not error %i %s, which the next node is asked for', async (code, message) => {
+  ])('error %i %s sends the call to the next node', async (code, message) => {
     const asked = await open(
       () => error(code, message),
       () => OK,
@@ -80,7 +80,7 @@ describe('what answers a call', () => {
     expect(asked[1]).toHaveLength(3)
   })
 
-  test('an error of all nodes, and then none comes last', async () => {
+  test('returns the error of all nodes, and then prefers none', async () => {
     const asked = await open(
       () => error(-32601, 'unknown method'),
       () => error(-32601, 'not found'),
@@ -111,7 +111,7 @@ describe('a node whose calls fail', () => {
     expect(asked[0]).toEqual(['eth_call'])
   })
 
-  test('comes last for proofs and logs alone if it lacks those', async () => {
+  test('comes last only for proofs and logs if it lacks those', async () => {
     const asked = await open(
       (method) => (/Proof|Logs/.test(method) ? error(-32601, 'not supported') : OK),
       () => OK,
@@ -132,7 +132,7 @@ describe('a node whose calls fail', () => {
     expect(await ask('eth_chainId')).toBe('0xa')
   })
 
-  test('comes first again once it has answered a call that nobody waits for', async () => {
+  test('comes first again once it has answered a probe', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     let first = SICK
     const asked = await open(
@@ -153,7 +153,7 @@ describe('a node whose calls fail', () => {
 describe('a transaction', () => {
   const send = () => ask('eth_sendRawTransaction')
 
-  test('counts as taken when one node takes it, whatever the others say', async () => {
+  test('counts as accepted when one node accepts it, whatever the others say', async () => {
     await open(
       () => error(-32000, 'insufficient funds for gas * price + value'),
       () => OK,
@@ -161,7 +161,7 @@ describe('a transaction', () => {
     expect(await send()).toBe('0x1')
   })
 
-  test('is refused with the words of a pool, not with the error of a sick node', async () => {
+  test('is refused with the text of a pool, not with the error of a failing node', async () => {
     await open(
       () => SICK,
       () => error(-32000, 'nonce too low'),
@@ -169,7 +169,7 @@ describe('a transaction', () => {
     await expect(send()).rejects.toMatchObject({ message: 'nonce too low' })
   })
 
-  test('is not refused while a node is silent and another one sick', async () => {
+  test('is not refused while a node is silent and another one fails', async () => {
     await open(
       () => SICK,
       () => 'nothing',

@@ -50,8 +50,8 @@ const readAll = (keys: readonly DocumentKey[]) => Promise.all(keys.map((key) => 
 const countOf = (method: string, call?: string) =>
   node.asked.filter((one) => one.method === method && one.call === call).length
 
-describe('readings', () => {
-  test('default: reads documents of one moment in one call', async () => {
+describe('reading', () => {
+  test('reads documents of one turn in one call', async () => {
     const keys = [...keysTo(12), keyOf(1, 2), keyOf(3), keyOf(1)]
     const readings = await readAll(keys)
     expect(node.asked.map(({ call }) => call)).toEqual(['verificationsOf'])
@@ -75,13 +75,13 @@ describe('readings', () => {
     ])
   })
 
-  test('behavior: reads two hundred documents in two calls', async () => {
+  test('reads two hundred documents in two calls', async () => {
     await readAll(keysTo(200))
     expect(countOf('eth_call', 'verificationsOf')).toBe(2)
     expect(node.asked).toHaveLength(2)
   })
 
-  test('behavior: keeps no reading', async () => {
+  test('keeps no answer', async () => {
     expect((await reader.read(keyOf(1))).status).toBe('valid')
     const [entry] = node.entries
     if (entry) entry.revokedBlock = 99
@@ -89,7 +89,7 @@ describe('readings', () => {
     expect((await readAll(keysTo(2))).map(({ status }) => status)).toEqual(['revoked', 'valid'])
   })
 
-  test('behavior: reads a single document, one of a batch and one of an older block without a group', async () => {
+  test('reads a single document, one of a batch and one of an older block without grouping', async () => {
     const batch = { root: hashOf(9), validUntil: 0, proof: new Uint8Array(32) }
     await reader.read(keyOf(1))
     const at = { block: node.head }
@@ -106,7 +106,7 @@ describe('readings', () => {
     ])
   })
 
-  test('error: repeats a failed group call for each document alone', async () => {
+  test('repeats a failed group call for each document alone', async () => {
     node.answer = ({ call }, result) => {
       if (call === 'verificationsOf') throw refusal('out of gas')
       return result
@@ -117,7 +117,7 @@ describe('readings', () => {
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
 
-  test('error: a document that the node cannot answer for spoils no other', async () => {
+  test('a document that the node cannot answer for does not affect others', async () => {
     node.answer = ({ call, params }, result) => {
       if (call === 'verificationsOf') throw refusal('internal error')
       if (JSON.stringify(params).includes(hashOf(2).slice(2))) throw refusal('internal error')
@@ -166,7 +166,7 @@ describe('hostile answers to a group', () => {
     ['parts of two chains', () => ofKeys([1, 2, 3], [{}, {}, { chainId: 1 }])],
     ['a status against its record', () => ofKeys([1, 2, 3], [{ status: 4 }])],
     ['another chain', () => ofKeys([1, 2, 3], Array(3).fill({ chainId: 1 }))],
-  ])('error: %s, so each is read alone', async (_, change) => {
+  ])('%s, so each is read alone', async (_, change) => {
     node.answer = ({ call }, result) =>
       call === 'verificationsOf' ? change(String(result)) : result
     const readings = await readAll(keysTo(3))
@@ -174,7 +174,7 @@ describe('hostile answers to a group', () => {
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
 
-  test('error: a registry of another chain is refused for each document', async () => {
+  test('a registry of another chain is refused for each document', async () => {
     const other = formatRegistryId(1, parseRegistryId(REGISTRY).address)
     const reader = createGroupingReader(
       createChainReader(node.provider, other),
@@ -207,7 +207,7 @@ const reorg = () => {
 }
 
 describe('events', () => {
-  test('default: reads events of near blocks in one call', async () => {
+  test('reads events of near blocks in one call', async () => {
     // The same hash, issued by another issuer in the same block.
     issue(2, { issuerId: 2, block: 50 })
     const keys = [...keysTo(10), keyOf(2, 2), keyOf(11), keyOf(4)]
@@ -219,7 +219,7 @@ describe('events', () => {
     expect(events[11]).toBeUndefined()
   })
 
-  test('behavior: a document that was issued again has the event of its block', async () => {
+  test('a document that was issued again has the event of its block', async () => {
     const again = { ...issue(2, { block: 52 }), fork: OTHER_FORK }
     node.entries.splice(-1, 1, again)
     const [first, second, none] = await Promise.all([
@@ -233,7 +233,7 @@ describe('events', () => {
     expect(none).toBeUndefined()
   })
 
-  test('behavior: reads at most a hundred blocks in a call', async () => {
+  test('reads at most a hundred blocks in a call', async () => {
     const blocks = [1, 99, 100, 150, 199, 200, 5_000_000]
     await Promise.all(blocks.map((block) => reader.issuedEvent(keyOf(1), block)))
     const ranges = node.asked.map(({ params }) => {
@@ -248,7 +248,7 @@ describe('events', () => {
     ])
   })
 
-  test('behavior: reads an event of a final block once', async () => {
+  test('reads an event of a final block once', async () => {
     await look(1)
     const first = await look(2)
     const asked = countOf('eth_getLogs')
@@ -261,7 +261,7 @@ describe('events', () => {
     })
   })
 
-  test('behavior: reads an event again that a reorg can change', async () => {
+  test('reads an event again that a reorg can change', async () => {
     node.finalized = 49
     node.safe = 50
     const before = await look(1)
@@ -272,7 +272,7 @@ describe('events', () => {
     expect(after.transactionHash).toBe(before.transactionHash?.replaceAll('1', '2'))
   })
 
-  test('behavior: reads an event again that was read before its block was final', async () => {
+  test('reads an event again that was read before its block was final', async () => {
     node.finalized = 49
     const before = await look(1)
     node.head++
@@ -284,7 +284,7 @@ describe('events', () => {
     expect(after.finality).toBe('finalized')
   })
 
-  test('behavior: forgets events when the final block goes back', async () => {
+  test('drops kept events when the final block goes back', async () => {
     await look(1)
     await look(1)
     reorg()
@@ -295,7 +295,7 @@ describe('events', () => {
     expect(transactionHash).toContain('222')
   })
 
-  test('behavior: does not remember that an event was missing', async () => {
+  test('does not remember that an event was missing', async () => {
     node.answer = ({ method }, result) => (method === 'eth_getLogs' ? [] : result)
     await look(1)
     expect((await look(1)).transactionHash).toBeUndefined()
@@ -303,7 +303,7 @@ describe('events', () => {
     expect((await look(1)).transactionHash).toBeDefined()
   })
 
-  test('behavior: a fresh read asks the node and replaces the kept answer', async () => {
+  test('a forced read asks the node and replaces the kept answer', async () => {
     await look(2)
     node.answer = ({ method }, result) =>
       method === 'eth_getLogs'
@@ -331,7 +331,7 @@ describe('events', () => {
     ],
     ['an event without data', (logs) => logs.map((log) => ({ ...log, data: '0x' }))],
     ['a thousand events', (logs) => Array(1000).fill(logs[0])],
-  ])('error: %s in the answer to a group, so each is read alone', async (_, change) => {
+  ])('%s in the answer to a group, so each is read alone', async (_, change) => {
     let groups = 0
     node.answer = ({ method, params }, result) => {
       const [{ topics }] = params as [{ topics?: unknown[] }]
@@ -346,7 +346,7 @@ describe('events', () => {
       expect(events[i]).toEqual(await alone.issuedEvent(keyOf(n), 50))
   })
 
-  test('behavior: accepts the events of an answer in any order', async () => {
+  test('accepts the events of an answer in any order', async () => {
     node.answer = ({ method }, result) =>
       method === 'eth_getLogs' ? (result as object[]).toReversed() : result
     const events = await Promise.all([2, 4, 6].map((n) => reader.issuedEvent(keyOf(n), 50)))
@@ -356,7 +356,7 @@ describe('events', () => {
 })
 
 describe('finality', () => {
-  test('default: is looked up once for each newest block', async () => {
+  test('is read once for each newest block', async () => {
     const looked = () => countOf('eth_getBlockByNumber')
     await Promise.all([1, 2, 3, 4].map(look))
     expect(looked()).toBe(1)
@@ -367,7 +367,7 @@ describe('finality', () => {
     expect(looked()).toBe(2)
   })
 
-  test('behavior: follows the blocks', async () => {
+  test('follows the blocks', async () => {
     node.finalized = 40
     node.safe = 45
     expect((await look(1)).finality).toBe('included')
@@ -379,7 +379,7 @@ describe('finality', () => {
     expect((await look(1)).finality).toBe('finalized')
   })
 
-  test('error: repeats a failed lookup', async () => {
+  test('repeats a failed read', async () => {
     node.answer = ({ method }, result) => {
       if (method === 'eth_getBlockByNumber') throw refusal('busy')
       return result

@@ -46,7 +46,7 @@ function world() {
   }
 }
 
-test('default: answers "not asked" until it knows, then remembers for an hour', async () => {
+test('answers "not asked" until it knows, then remembers for an hour', async () => {
   const { cache, asked, answer: give, pass } = world()
   expect(await cache.read(EDU)).toEqual(NOT_ASKED)
   expect(await cache.read(EDU)).toEqual(NOT_ASKED)
@@ -62,7 +62,7 @@ test('default: answers "not asked" until it knows, then remembers for an hour', 
   expect(await cache.read(EDU)).toEqual(answer('2'))
 })
 
-test('error: remembers a failure for a minute, not as a denial', async () => {
+test('remembers a failure for a minute, not as a denial', async () => {
   const { cache, asked, answer: give, pass } = world()
   await cache.read(EDU)
   await give(new Error('down'))
@@ -76,7 +76,7 @@ test('error: remembers a failure for a minute, not as a denial', async () => {
   expect(await cache.read(EDU)).toEqual(answer('1'))
 })
 
-test('behavior: refreshing asks again at once, with one request for all who wait', async () => {
+test('refreshing asks again at once, with one request for all callers', async () => {
   const { cache, asked, answer: give } = world()
   await cache.read(EDU)
   const both = Promise.all([cache.refresh(EDU), cache.refresh(EDU)])
@@ -89,7 +89,7 @@ test('behavior: refreshing asks again at once, with one request for all who wait
   expect(await cache.read(EDU)).toEqual(answer('2'))
 })
 
-test('behavior: keeps domains apart', async () => {
+test('keeps domains apart', async () => {
   const { cache, answer: give } = world()
   await cache.read(EDU)
   await cache.read(at('example.org'))
@@ -100,7 +100,7 @@ test('behavior: keeps domains apart', async () => {
   expect(await cache.read(at('example.org'))).toEqual(answer('org'))
 })
 
-test('behavior: bounds the domains that it remembers and asks at once', async () => {
+test('limits the domains that it remembers and asks at once', async () => {
   const { cache, asked, answer: give } = world()
   for (let i = 0; i < 100; i++) await cache.read(at(`${i}.example.org`))
   expect(asked).toHaveLength(8)
@@ -114,14 +114,14 @@ test('behavior: bounds the domains that it remembers and asks at once', async ()
   expect(await cache.read(at('a999.example.org'))).toEqual(answer('x'))
 })
 
-test('behavior: stopping aborts the requests under way', async () => {
+test('stopping aborts the requests under way', async () => {
   const { cache, asked } = world()
   await cache.read(EDU)
   cache.stop()
   expect(asked[0]?.signal?.aborted).toBe(true)
 })
 
-test('behavior: reads a DID document once, and keeps one that is malformed as it is', async () => {
+test('reads a DID document once, and keeps a malformed one unchanged', async () => {
   const { cache, answer: give } = world()
   const { did } = EDU
   const { registry } = parseRegistryId(`eip155:1:0x${'ab'.repeat(20)}`)

@@ -15,7 +15,7 @@ const ISSUER_ID = 2 ** 32 - 1
 const RECORD = [1, 2, 3, 2 ** 40 - 1, 5, 6, 7, 10, true]
 
 for (const count of [0, 1, 2, 200])
-  test(`default: encodes calldata for ${count} documents as ethers does`, () => {
+  test(`encodes calldata for ${count} documents as ethers does`, () => {
     const list = hashes(count)
     const expiries = list.map((_, i) => i * 5_000_000_000)
     expect(encodeIssueMany(ISSUER_ID, list, expiries)).toBe(
@@ -32,7 +32,7 @@ for (const count of [0, 1, 2, 200])
     )
   })
 
-test('default: decodes records that ethers encodes', () => {
+test('decodes records that ethers encodes', () => {
   const zeros = RECORD.map((value) => (value === true ? false : 0))
   const result = registryAbi.encodeFunctionResult('recordsOf', [[RECORD, zeros]])
   const [first, second] = decodeRecords(result, 2)
@@ -50,7 +50,7 @@ test('default: decodes records that ethers encodes', () => {
   expect(Object.values(second ?? {})).toEqual(zeros)
 })
 
-test('error: refuses records that are fewer, more, shorter, longer, not hexadecimal or out of range', () => {
+test('refuses records that are fewer, more, shorter, longer, not hexadecimal or out of range', () => {
   const result = registryAbi.encodeFunctionResult('recordsOf', [[RECORD]])
   expect(() => decodeRecords(result, 0)).toThrow(RangeError)
   expect(() => decodeRecords(result, 2)).toThrow(RangeError)

@@ -119,7 +119,7 @@ describe('gas', () => {
     estimated = []
   }
 
-  test('default: reuses two estimates for as many intents or fewer, for a moment', async () => {
+  test('reuses two estimates for as many changes or fewer, for a moment', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
     for (let i = 0; i < 4; i++) expect(await gasOf(issues(100))).toBe(full(100))
@@ -130,7 +130,7 @@ describe('gas', () => {
     expect(estimated).toEqual([100, 100, 90])
   })
 
-  test('behavior: raises it in proportion for more', async () => {
+  test('raises an estimate in proportion for more', async () => {
     await learn(20)
     const gas = await gasOf(issues(50))
     expect(gas).toBe(withMargin(Math.ceil(((base + each * 20) * 50) / 20)))
@@ -138,7 +138,7 @@ describe('gas', () => {
     expect(estimated).toEqual([])
   })
 
-  test('behavior: does not reuse it for far fewer, nor theirs for more', async () => {
+  test('does not reuse an estimate for far fewer, nor theirs for more', async () => {
     await learn(50)
     expect(await gasOf(issues(20))).toBe(full(20))
     expect(await gasOf(issues(2))).toBe(full(2))
@@ -146,7 +146,7 @@ describe('gas', () => {
     expect(estimated).toEqual([20, 2])
   })
 
-  test('behavior: does not reuse it for a replacement', async () => {
+  test('does not reuse an estimate for a replacement', async () => {
     await learn(50)
     const intents = issues(50)
     const planned = await ports.transactions.prepare(intents, { nonce: 0 })
@@ -158,7 +158,7 @@ describe('gas', () => {
   test.each([
     ['first', 0],
     ['later', 100],
-  ])('behavior: does not rely on a list that is mostly on the chain, %s', async (_, before) => {
+  ])('does not rely on a list that is mostly on the chain, %s', async (_, before) => {
     if (before > 0) await learn(before)
     there = 75
     await ports.transactions.quote(issues(100))
@@ -166,7 +166,7 @@ describe('gas', () => {
     expect(await gasOf(issues(100))).toBe(full(100))
   })
 
-  test('behavior: learns that new slots cost five times as much, and less again', async () => {
+  test('learns that new slots cost five times as much, and less again', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
     await learn(100)
@@ -184,7 +184,7 @@ describe('gas', () => {
     expect(estimated).toEqual([100, 100, 100, 100, 100])
   })
 
-  test('behavior: knows without a call what does not fit in a transaction, until it does', async () => {
+  test('remembers what does not fit in a transaction, until it does', async () => {
     each *= 5
     await learn(100)
     await expect(gasOf(issues(200))).rejects.toMatchObject({ code: 'too_large' })
@@ -195,7 +195,7 @@ describe('gas', () => {
     expect(estimated).toEqual([100, 200])
   })
 
-  test('behavior: still makes fewer after a list that does not fit', async () => {
+  test('still makes smaller sends after a list that does not fit', async () => {
     each *= 5
     for (const count of [200, 100, 100, 200])
       await gasOf(issues(count)).catch(({ code }) =>
@@ -204,13 +204,13 @@ describe('gas', () => {
     expect(estimated).toEqual([200, 100, 100])
   })
 
-  test('behavior: believes an estimate below 21,000', async () => {
+  test('accepts an estimate below 21,000', async () => {
     base = 12_000
     there = 1
     expect(await gasOf(issues(1))).toBe(withMargin(12_000))
   })
 
-  test('behavior: keeps an estimate for each kind', async () => {
+  test('keeps an estimate for each kind', async () => {
     await gasOf(issues(50))
     const revocations = issues(30).map(
       ({ documentHash }) => ({ kind: 'revoke', documentHash, reason: 1 }) as const,
@@ -219,7 +219,7 @@ describe('gas', () => {
     expect(estimated).toEqual([50, 30])
   })
 
-  test('behavior: a batch that is on the chain already keeps the limit that it had', async () => {
+  test('a batch that is on the chain already keeps its gas limit', async () => {
     const root = hash()
     const batch: Intent = { kind: 'issue', documentHash: root, root, validUntil: 9 }
     const planned = await ports.transactions.prepare(issues(1), { nonce: 0 })
@@ -247,7 +247,7 @@ describe('an empty transfer', () => {
     expect(next.maxFeePerGas * 8n).toBeGreaterThanOrEqual(planned.maxFeePerGas * 9n)
   })
 
-  test('offers what it may cost, down to what the chain asks', async () => {
+  test('offers its maximum fee, down to what the chain asks', async () => {
     const gas = BigInt(withMargin(base))
     const prepare = (maxFee: bigint) => ports.transactions.prepare([], { nonce: 0, maxFee })
     expect(await prepare(gas * 8n)).toMatchObject({ maxFeePerGas: 8n })
@@ -264,7 +264,7 @@ describe('where gas is free', () => {
     return ports.transactions.prepare(issues(1), { nonce: 0, planned, replaced: planned })
   }
 
-  test('default: an account without a balance is ready, and pays nothing, also for a replacement', async () => {
+  test('an account without a balance is ready and pays nothing, also for a replacement', async () => {
     free('0x0')
     expect(await ports.account.assertReady()).toMatchObject({ balance: 0n })
     expect(await replace()).toMatchObject({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n })
@@ -274,18 +274,18 @@ describe('where gas is free', () => {
   test.each([
     ['0x1', 2n],
     ['0x0', 1n],
-  ])('behavior: with a balance, the replacement of a tip of %s pays %i', async (tip, paid) => {
+  ])('with a balance, the replacement of a tip of %s pays %i', async (tip, paid) => {
     free('0x9')
     Object.assign(garbage, { eth_maxPriorityFeePerGas: tip })
     expect(await replace()).toMatchObject({ maxFeePerGas: paid, maxPriorityFeePerGas: paid })
   })
 
-  test('error: an account without a balance is not ready where gas has a price', async () => {
+  test('an account without a balance is not ready where gas has a price', async () => {
     garbage = { eth_getBalance: '0x0' }
     await expect(ports.account.assertReady()).rejects.toThrow('has no funds for gas')
   })
 
-  test('error: refuses a chain without a base fee', async () => {
+  test('refuses a chain without a base fee', async () => {
     garbage = { eth_getBlockByNumber: { number: '0x5', hash: hash() } }
     await expect(ports.transactions.prepare(issues(1), { nonce: 0 })).rejects.toMatchObject({
       code: 'registry_refused',
@@ -300,7 +300,7 @@ describe('fees', () => {
   const OFFER = 15n
   const one = BigInt(withMargin(26_000 + 25_000))
 
-  test('default: takes fewer of several that could cost too much', async () => {
+  test('sends fewer of several that could cost too much', async () => {
     const gas = BigInt(withMargin(base + each * 4))
     const four = (maxFee: bigint) => ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
     expect(await four(gas * OFFER)).toMatchObject({ maxFeePerGas: OFFER })
@@ -309,7 +309,7 @@ describe('fees', () => {
     })
   })
 
-  test('behavior: a single intent offers what it may cost, down to what the chain asks', async () => {
+  test('a single change offers its maximum fee, down to what the chain asks', async () => {
     const prepare = (maxFee: bigint) => ports.transactions.prepare(issues(1), { nonce: 0, maxFee })
     expect(await prepare(one * 8n)).toMatchObject({ maxFeePerGas: 8n })
     await expect(prepare(one * 8n - 1n)).rejects.toMatchObject({
@@ -317,7 +317,7 @@ describe('fees', () => {
     })
   })
 
-  test('behavior: makes no replacement above the cap', async () => {
+  test('makes no replacement above the cap', async () => {
     const [intents, nonce] = [issues(1), 0]
     const replaced = await ports.transactions.prepare(intents, { nonce })
     const maxFee = replaced.gasLimit * replaced.maxFeePerGas
@@ -326,7 +326,7 @@ describe('fees', () => {
     ).rejects.toMatchObject({ code: 'fee_too_high' })
   })
 
-  test('behavior: reports without a transaction whether one can be paid for', async () => {
+  test('reports without a transaction whether one can be paid', async () => {
     await ports.transactions.assertAffordable()
     await ports.transactions.assertAffordable(0n)
     await ports.transactions.prepare(issues(1), { nonce: 0 })
@@ -338,7 +338,7 @@ describe('fees', () => {
 })
 
 test.each([-32000, -32603, -32015, 3])(
-  'error: takes error %i for an estimate as a fault of the intents',
+  'treats error %i of an estimate as a fault of the changes',
   async (code) => {
     failure = new RpcResponseError(code, 'unknown words', undefined)
     await expect(ports.transactions.prepare(issues(4), { nonce: 0 })).rejects.toMatchObject({
@@ -369,7 +369,7 @@ describe('receipts', () => {
     logs,
   })
 
-  test("default: returns the issuer's documents in the registry's logs", async () => {
+  test("returns the issuer's documents in the registry's logs", async () => {
     receipt = mined([
       log(ADDRESS.toUpperCase().replace('0X', '0x'), issued, one),
       log(`0x${'cd'.repeat(20)}`, issued, other),
@@ -385,7 +385,7 @@ describe('receipts', () => {
     })
   })
 
-  test('default: returns what was revoked, suspended and released, with its reason', async () => {
+  test('returns what was revoked, suspended and released, with its reason', async () => {
     const [alone, inBatch, batch, released] = [hash(), hash(), hash(), hash()]
     const revoked = (name: string, key: Hex, reason: number, issuerId = ISSUER_ID) => ({
       ...log(ADDRESS, topicOf(name), key, issuerId),
@@ -409,7 +409,7 @@ describe('receipts', () => {
     )
   })
 
-  test('behavior: returns none of a failed transaction', async () => {
+  test('returns none of a failed transaction', async () => {
     receipt = mined([], '0x0')
     const { succeeded } = (await ports.registry.receiptOf(transactionHash)) ?? {}
     expect(succeeded).toBe(false)
@@ -418,7 +418,7 @@ describe('receipts', () => {
   test.each([
     ['none', null],
     ['of no block yet', { ...mined([log(ADDRESS, issued, one)]), blockHash: null }],
-  ])('behavior: shows nothing when there is %s', async (_, answer) => {
+  ])('returns nothing when there is %s', async (_, answer) => {
     receipt = answer
     expect(await ports.registry.receiptOf(transactionHash)).toBeUndefined()
   })
@@ -439,7 +439,7 @@ describe('receipts', () => {
     ['a log whose topic is a number', mined([{ ...good, topics: [1] }])],
     ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
     ['a revocation without a reason', mined([log(ADDRESS, topicOf('DocumentRevoked'), one)])],
-  ])('error: refuses %s', async (_, answer) => {
+  ])('refuses %s', async (_, answer) => {
     receipt = answer
     await expect(ports.registry.receiptOf(transactionHash)).rejects.toMatchObject({
       code: 'chain_unavailable',
@@ -470,7 +470,7 @@ describe('malformed answers', () => {
     eth_estimateGas: () => ports.transactions.prepare(issues(1), { nonce: 0 }),
   }
 
-  test.each(Object.keys(asks))('error: refuses anything but a quantity as %s', async (method) => {
+  test.each(Object.keys(asks))('refuses anything but a quantity as %s', async (method) => {
     for (const answer of NOT_QUANTITIES) {
       garbage = { [method]: answer }
       await expect(asks[method]?.()).rejects.toMatchObject({
@@ -479,14 +479,14 @@ describe('malformed answers', () => {
     }
   })
 
-  test('error: refuses a nonce over 53 bits, which a number cannot hold exactly', async () => {
+  test('refuses a nonce over 53 bits, which a number cannot hold exactly', async () => {
     garbage = { eth_getTransactionCount: '0x20000000000000' }
     await expect(ports.account.nextNonce()).rejects.toMatchObject({
       code: 'chain_unavailable',
     })
   })
 
-  test('error: refuses a block without hash or fee', async () => {
+  test('refuses a block without hash or fee', async () => {
     for (const block of [true, 'x', {}, { hash: null }, { hash: '0x1' }]) {
       garbage = { eth_getBlockByNumber: block }
       await expect(ports.blocks.blockHash(1)).rejects.toMatchObject({
@@ -500,7 +500,7 @@ describe('malformed answers', () => {
     expect(await ports.blocks.blockHash(1)).toBeNull()
   })
 
-  test('error: refuses logs that are not logs', async () => {
+  test('refuses logs that are not logs', async () => {
     for (const logs of [null, {}, 'x', [null], [{}]]) {
       garbage = { eth_getLogs: logs }
       await expect(ports.registry.transactionsOf('issued', 1)).rejects.toMatchObject({
@@ -509,7 +509,7 @@ describe('malformed answers', () => {
     }
   })
 
-  test('error: refuses records with a value over its width', async () => {
+  test('refuses records with a value over its width', async () => {
     const record = [0n, 1n, 1n, 0n, 0n, 0n, 0n, 0n, 0n]
     const encode = (words: bigint[]) =>
       `0x${[32n, 1n, ...words].map((word) => word.toString(16).padStart(64, '0')).join('')}`
@@ -536,20 +536,20 @@ describe('records', () => {
     setAside: false,
   })
 
-  test('default: a trusted account has no distrusted record', async () => {
+  test('a trusted account has no distrusted record', async () => {
     records = [recordAt(9), recordAt(0)]
     const read = await ports.registry.records([key(), key()])
     expect(read.map(({ distrusted }) => distrusted)).toEqual([false, false])
   })
 
-  test('behavior: records are distrusted from the set block on', async () => {
+  test('records are distrusted from the given block on', async () => {
     account.distrustedFrom = 9
     records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
     const read = await ports.registry.records(records.map(key))
     expect(read.map(({ distrusted }) => distrusted)).toEqual([false, true, true, false])
   })
 
-  test('behavior: tells from which block the last revoker is distrusted', async () => {
+  test('returns from which block the last revoker is distrusted', async () => {
     account.distrustedFrom = 9
     const revoked = { ...recordAt(8), revokerIndex: 2, revokedBlock: 9 }
     // Of a document in a batch, the record has a revocation only.
@@ -559,7 +559,7 @@ describe('records', () => {
     expect(read.map(({ revoker }) => revoker)).toEqual([null, distrusted, distrusted])
   })
 
-  test('behavior: reads each account once', async () => {
+  test('reads each account once', async () => {
     const revoked = { ...recordAt(10, 2), revokerIndex: 1, revokedBlock: 11 }
     records = [recordAt(8, 1), recordAt(9, 2), revoked]
     calls = []
@@ -569,7 +569,7 @@ describe('records', () => {
 })
 
 describe('readiness', () => {
-  test('default: reports the balance, and that it may revoke', async () => {
+  test('reports the balance, and that the account may revoke', async () => {
     expect(await ports.account.assertReady()).toEqual({
       balance: 0xffffffffffn,
       mayIssue: true,
@@ -577,7 +577,7 @@ describe('readiness', () => {
     })
   })
 
-  test('behavior: a closed issuer is ready to revoke', async () => {
+  test('a closed issuer is ready to revoke', async () => {
     issuer.closedBlock = 9
     const { mayIssue, mayRevoke } = await ports.account.assertReady()
     expect({ mayIssue, mayRevoke }).toEqual({
@@ -586,7 +586,7 @@ describe('readiness', () => {
     })
   })
 
-  test('behavior: an account without REVOKE is ready to issue', async () => {
+  test('an account without REVOKE is ready to issue', async () => {
     account.permissions = 1
     expect((await ports.account.assertReady()).mayRevoke).toBe(false)
   })
@@ -596,7 +596,7 @@ describe('readiness', () => {
     ['an account without ISSUE', () => (account.permissions = 2 | 4 | 8)],
     ['a retired account', () => Object.assign(account, { permissions: 0, retiredBlock: 9 })],
     ['an issuer that is not there', () => (issuer.accountCount = 0)],
-  ])('error: refuses %s', async (_, change) => {
+  ])('refuses %s', async (_, change) => {
     change()
     await expect(ports.account.assertReady()).rejects.toMatchObject({
       code: 'registry_refused',

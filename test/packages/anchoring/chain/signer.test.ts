@@ -22,7 +22,7 @@ const transaction = fc
   })
   .filter((one) => one.maxPriorityFeePerGas <= one.maxFeePerGas)
 
-test('behavior: signs transactions as ethers does', async () => {
+test('signs transactions as ethers does', async () => {
   const key = fc
     .bigInt({ min: 1n, max: 2n ** 255n })
     .map((number): Hex => `0x${number.toString(16).padStart(64, '0')}`)

@@ -61,7 +61,7 @@ describe('a block every 12 seconds', () => {
     expect(blockTime.interval()).toBe(12_000)
   })
 
-  test('is known after an idle hour, without a look', async () => {
+  test('is known after an idle hour, without a read', async () => {
     const mined = every(12_000, 5)
     await lookUntil(lastOf(mined) + 1_000, mined)
     blockTime.included(now - 11_000)
@@ -81,7 +81,7 @@ describe('a block every 12 seconds', () => {
   })
 })
 
-describe('no block interval is assumed', () => {
+describe('assumes no block interval', () => {
   test('for blocks that follow transactions, however regular these are', async () => {
     const mined = every(10_000, 6)
     await lookUntil(lastOf(mined) + 1_000, mined)
@@ -116,7 +116,7 @@ describe('no block interval is assumed', () => {
 })
 
 describe('reads of the newest block', () => {
-  test('are a few for each block, once these come by themselves', async () => {
+  test('are few for each block, once blocks come at regular times', async () => {
     const mined = every(12_000, 25)
     await lookUntil(mined[4] ?? NaN, mined)
     blockTime.included(now - 11_000)
@@ -126,7 +126,7 @@ describe('reads of the newest block', () => {
     expect(blockTime.newest()).toBe(124)
   })
 
-  test('the blocks before the first one show the interval at once', async () => {
+  test('show the interval at once from the blocks before the first one', async () => {
     now = Date.now()
     head = { number: 100, timestamp: Math.floor(now / 1000) - 3 }
     const block = async (number: number) => ({
@@ -139,7 +139,7 @@ describe('reads of the newest block', () => {
     expect(blockTime.newest()).toBe(100)
   })
 
-  test('blocks that showed no rhythm count no more after a pause', async () => {
+  test('irregular blocks no longer count after a pause', async () => {
     const block = async (number: number) => ({
       number,
       timestamp: head.timestamp - 12 * (head.number - number),
@@ -158,7 +158,7 @@ describe('reads of the newest block', () => {
     expect(blockTime.interval()).toBe(12_000)
   })
 
-  test('while the node does not answer, no block is the newest', async () => {
+  test('give no newest block while the node does not answer', async () => {
     const mined = every(12_000, 10)
     await lookUntil(mined[4] ?? NaN, mined)
     blockTime.included(now - 11_000)
@@ -171,10 +171,10 @@ describe('reads of the newest block', () => {
   })
 })
 
-describe('when intents get a transaction', () => {
+describe('when changes get a transaction', () => {
   const load = { gatheringSince: 50_000, roundTrip: 12_000, oldestMade: undefined }
 
-  test('a single intent gets one at once, with or without regular blocks', () => {
+  test('a single change gets one at once, with or without regular blocks', () => {
     expect([dueAt(load, undefined), dueAt(load, 12_000)]).toEqual([50_000, 50_000])
   })
 
@@ -193,14 +193,14 @@ describe('when intents get a transaction', () => {
     }
   }
 
-  test('with a block every 12 seconds, each gets a few, and no intent waits for long', () => {
+  test('with a block every 12 seconds, each block gets a few, and no change waits long', () => {
     const times = sentIn(12_000, 12_000)
     expect(times.length).toBeLessThanOrEqual(9)
     const waits = times.slice(1).map((time, i) => time - (times[i] ?? 0))
     expect(Math.max(...waits)).toBeLessThan(1_600)
   })
 
-  test.each([undefined, 12_000])('lanes stay free when blocks stay away (%s)', (interval) => {
+  test.each([undefined, 12_000])('slots stay free when blocks do not come (%s)', (interval) => {
     expect(sentIn(12_000, interval).length).toBeLessThanOrEqual(10)
     expect(sentIn(60_000, interval).length).toBeLessThanOrEqual(16)
   })

@@ -39,7 +39,7 @@ function holdFee() {
   }
 }
 
-test('an outage answers a request and its repeat with pending, and anchors them once', async () => {
+test('answers a request and its repeat with pending during an outage, and anchors once', async () => {
   const first = Promise.withResolvers<never>()
   let isOutage = true
   let prepared = 0
@@ -135,7 +135,7 @@ test('fills a gap of nonces with empty transfers once it has lasted for 30 s', a
   expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
 })
 
-test('concludes without receipts', async () => {
+test('finishes sends without receipts', async () => {
   const { leader, events, issue } = startWorld(() => ({
     receiptOf: async () => {
       throw new IssueError('chain_unavailable', 'indexing is in progress')
@@ -146,7 +146,7 @@ test('concludes without receipts', async () => {
   expect(events).toEqual(['leading', 'account_chosen'])
 })
 
-test('a mined transaction counts under the cap of an hour until its fee is noted', async () => {
+test('counts a mined transaction under the hourly cap until its fee is recorded', async () => {
   const allowed: (bigint | undefined)[] = []
   const { noteFee, receiptOf } = holdFee()
   const { issue } = startWorld(
@@ -165,7 +165,7 @@ test('a mined transaction counts under the cap of an hour until its fee is noted
   noteFee()
 })
 
-test('answers a repeat that came before the outcome was noted', async () => {
+test('answers a repeat that came before the result was recorded', async () => {
   const { noteFee, receiptOf } = holdFee()
   const { leader, issue, newIntent } = startWorld(receiptOf, { hour: 10n })
   const intent = newIntent()
@@ -180,7 +180,7 @@ test('answers a repeat that came before the outcome was noted', async () => {
   expect(first).toMatchObject({ status: 'anchored' })
 })
 
-test('stops only once the outcome that was answered is on disk', async () => {
+test('stops only once the answered result is on disk', async () => {
   const { noteFee, receiptOf } = holdFee()
   const { leader, sent, issue } = startWorld(receiptOf, { hour: 10n })
   expect(await issue()).toMatchObject({ status: 'anchored' })
@@ -189,7 +189,7 @@ test('stops only once the outcome that was answered is on disk', async () => {
   expect(await sent.inFlight()).toEqual([])
 })
 
-test('slow looks do not delay planned transactions', async () => {
+test('slow reads of the chain do not delay prepared transactions', async () => {
   const [begun, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let isSecond = false
   let isSlow = false
@@ -223,7 +223,7 @@ test('slow looks do not delay planned transactions', async () => {
   expect(await second).toMatchObject({ status: 'anchored' })
 })
 
-test('an intent in flight is pending, with its transaction', async () => {
+test('a change in flight is pending, with its transaction', async () => {
   const { chain, issue } = startWorld()
   chain.mining = false
   const answer = issue(undefined, 500)
@@ -234,7 +234,7 @@ test('an intent in flight is pending, with its transaction', async () => {
   chain.mine()
 })
 
-test('an intent in flight is pending, also when the database cannot be read', async () => {
+test('a change in flight is pending, also when the database cannot be read', async () => {
   const { chain, outbox, issue, newIntent } = startWorld()
   chain.mining = false
   const intent = newIntent()
@@ -247,7 +247,7 @@ test('an intent in flight is pending, also when the database cannot be read', as
   expect(chain.anchored.has(intent.documentHash)).toBe(true)
 })
 
-test('a queued intent is pending when the database cannot be read, and is anchored', async () => {
+test('a queued change is pending when the database cannot be read, and is anchored', async () => {
   const gate = Promise.withResolvers<void>()
   const { chain, leader, outbox, issue, newIntent } = startWorld(({ ports }) => ({
     async prepare(...args) {
@@ -265,7 +265,7 @@ test('a queued intent is pending when the database cannot be read, and is anchor
   expect(chain.signed).toEqual([0])
 })
 
-test('does not queue an intent again that is in flight', async () => {
+test('does not queue a change again that is in flight', async () => {
   const { chain, leader, issue, newIntent } = startWorld()
   chain.mining = false
   const intent = newIntent()
@@ -279,7 +279,7 @@ test('does not queue an intent again that is in flight', async () => {
   expect(chain.signed).toEqual([0])
 })
 
-test('sends a revocation once its document is noted, without another event', async () => {
+test('sends a revocation once its document is recorded, without another event', async () => {
   const { chain, leader, outbox, issue, newIntent } = startWorld()
   chain.mining = false
   const intent = newIntent()
@@ -301,7 +301,7 @@ test('sends a revocation once its document is noted, without another event', asy
   expect(await revoked).toMatchObject({ status: 'anchored' })
 })
 
-test('tells documents that it anchored from those anchored before', async () => {
+test('distinguishes documents that it anchored from those anchored before', async () => {
   const { chain, issue, newIntent } = startWorld()
   expect(await issue()).toMatchObject({ byAnother: false })
   const intent = newIntent()
@@ -313,7 +313,7 @@ test('tells documents that it anchored from those anchored before', async () => 
   })
 })
 
-test('an intent that cannot be looked up is anchored all the same', async () => {
+test('anchors a change even if its record cannot be read', async () => {
   const { chain, leader, outbox, issue } = startWorld()
   const unhandled = vi.fn()
   process.on('unhandledRejection', unhandled)

@@ -61,7 +61,7 @@ function open(mined: Map<number, number>) {
 const everyNonce = (offset: number) =>
   new Map(Array.from({ length: 100 }, (_, nonce) => [nonce, nonce + offset]))
 
-test('reports a transaction from elsewhere, once', async () => {
+test('reports a foreign transaction once', async () => {
   const { suspect, found } = open(everyNonce(OTHER))
   await suspect(7)
   await suspect(7)
@@ -84,13 +84,13 @@ test('does not report a transaction of the send, nor an earlier one that was rep
   expect(found).toEqual([])
 })
 
-test('reports nothing that nobody can tell', async () => {
+test('reports nothing when the sender cannot be determined', async () => {
   const { suspect, found } = open(new Map([[7, -1]]))
   await suspect(7, 8)
   expect(found).toEqual([])
 })
 
-test('looks at a few of many', async () => {
+test('checks a sample of many', async () => {
   const { watch, looks } = open(everyNonce(0))
   watch.suspect(Array.from({ length: 1_000 }, (_, nonce) => sendOf(nonce)))
   await expect.poll(() => looks()).toBe(16)
@@ -98,7 +98,7 @@ test('looks at a few of many', async () => {
   expect(looks()).toBe(16)
 })
 
-test('the account is shared after three of them', async () => {
+test('the account counts as shared after three of them', async () => {
   const { suspect, assertAlone } = open(everyNonce(OTHER))
   await suspect(1, 2)
   assertAlone()
@@ -106,7 +106,7 @@ test('the account is shared after three of them', async () => {
   expect(assertAlone).toThrow(expect.objectContaining({ code: 'account_shared' }))
 })
 
-test('transactions that were in the pool at the start are not somebody who runs', async () => {
+test('transactions that were in the pool at the start do not count', async () => {
   const { suspect, begin, assertAlone, found } = open(everyNonce(OTHER))
   begin(10)
   await suspect(1, 2, 3, 4, 10, 11)
@@ -116,7 +116,7 @@ test('transactions that were in the pool at the start are not somebody who runs'
   expect(assertAlone).toThrow()
 })
 
-test('the account is not shared any more ten minutes later', async () => {
+test('the account no longer counts as shared after ten minutes', async () => {
   const { suspect, assertAlone } = open(everyNonce(OTHER))
   await suspect(1, 2, 3)
   expect(assertAlone).toThrow()
@@ -176,7 +176,7 @@ async function start(
   return { outcome, events, looks: at, took }
 }
 
-test('an account with nothing in the pool is looked at twice', async () => {
+test('checks an account with an empty pool twice', async () => {
   expect(await start([[7, 7]])).toMatchObject({ outcome: 7, events: [], looks: 2 })
 })
 
@@ -188,7 +188,7 @@ test('transactions of the outbox are not foreign, mined or not', async () => {
   expect(await start(looks, [5, 6, 7])).toMatchObject({ outcome: 5, events: [], looks: 2 })
 })
 
-test('waits until the transactions of a gateway that is gone are mined', async () => {
+test('waits until the transactions of a stopped gateway are mined', async () => {
   const looks: [number, number][] = [
     ...Array.from({ length: 10 }, (): [number, number] => [5, 8]),
     [8, 8],
@@ -200,7 +200,7 @@ test('waits until the transactions of a gateway that is gone are mined', async (
   expect(took).toBeLessThan(TIMING.limit)
 })
 
-test('refuses to start when one more follows each time that the last is mined', async () => {
+test('refuses to start when another follows each time that the last is mined', async () => {
   const looks = Array.from({ length: 200 }, (_, i): [number, number] => {
     const nonce = 5 + Math.floor(i / 10)
     return i % 10 < 5 ? [nonce, nonce + 1] : [nonce + 1, nonce + 1]
@@ -217,14 +217,14 @@ test('waits for a foreign transaction behind one of the outbox', async () => {
   expect(await start(looks, [5])).toMatchObject({ outcome: 7 })
 })
 
-test('does not wait longer than the limit for a transaction that is stuck', async () => {
+test('waits for a stuck transaction no longer than the limit', async () => {
   const { outcome, events, took } = await start([[5, 6]])
   expect(outcome).toBe(6)
   expect(events).toEqual(['foreign_transactions_found', 'foreign_transactions_stuck'])
   expect(took).toBeGreaterThanOrEqual(TIMING.limit)
 })
 
-test('goes on when a node was behind at the first look', async () => {
+test('continues when a node was behind at the first check', async () => {
   const { outcome, took } = await start([
     [5, 5],
     [6, 6],
@@ -244,13 +244,13 @@ test.each([
   expect(took).toBeLessThan(TIMING.limit)
 })
 
-test('an outage after the first look is not news about the account', async () => {
+test('an outage after the first check says nothing about the account', async () => {
   const down = new IssueError('chain_unavailable', 'down')
   expect(await start([[5, 5], down])).toMatchObject({ outcome: 5, events: [] })
   expect(await start([[5, 6], down, down, [6, 6]])).toMatchObject({ outcome: 6 })
 })
 
-test('a nonce that a node invents holds up the start no longer than the limit', async () => {
+test('an invented nonce delays the start no longer than the limit', async () => {
   const { outcome, took } = await start([[5, Number.MAX_SAFE_INTEGER]])
   expect(outcome).toBe(Number.MAX_SAFE_INTEGER)
   expect(took).toBeLessThan(4 * TIMING.limit)

@@ -73,7 +73,7 @@ describe('the leader', () => {
     expect([ada.signed.length, bob.signed.length]).toEqual([1, 0])
   })
 
-  test('is followed by another gateway, which settles what it left in flight', async () => {
+  test('is followed by another gateway, which finishes its sends in flight', async () => {
     const { ada, sessions, startGateway } = openShared()
     const [one, two] = [startGateway([ADA]), startGateway([ADA])]
     await one.leader.start()
@@ -91,7 +91,7 @@ describe('the leader', () => {
     expect(ada.signed).toEqual([0])
   })
 
-  test('begins a new term when its session ends, and nothing is lost', async () => {
+  test('starts a new term when its session ends, and loses nothing', async () => {
     const { ada, sessions, startGateway } = openShared()
     const one = startGateway([ADA])
     await one.leader.start()
@@ -121,7 +121,7 @@ describe('the leader', () => {
     expect([ada.signed.length, bob.signed.length]).toEqual([0, 1])
   })
 
-  test('passes over an account that cannot be used at its start, until it can', async () => {
+  test('skips an account that cannot be used at the start, until it can', async () => {
     const { startGateway } = openShared()
     const one = startGateway([ADA])
     one.unusable.set(ADA, refused('signer_unavailable'))
@@ -133,7 +133,7 @@ describe('the leader', () => {
     one.leader.assertOpen()
   })
 
-  test('leaves to a rival what it cannot do itself', async () => {
+  test('leaves to another gateway what it cannot do itself', async () => {
     const { ada, startGateway } = openShared()
     const [one, two] = [startGateway([ADA]), startGateway([BOB])]
     await one.leader.start()
@@ -161,7 +161,7 @@ describe('the leader', () => {
     await expect.poll(() => ada.anchored.size).toBe(1)
   })
 
-  test('changes what an earlier account has issued, if it is alone', async () => {
+  test('changes what an earlier account has issued, if it is the only gateway', async () => {
     const { ada, bob, startGateway } = openShared()
     const one = startGateway([ADA], true)
     await one.leader.start()
@@ -184,7 +184,7 @@ describe('the leader', () => {
     await expect(one.leader.start()).rejects.toThrow('refused')
   })
 
-  test('has freed its locks and answered its requests when it has stopped', async () => {
+  test('has released its locks and answered its requests when it has stopped', async () => {
     const { ada, sessions, startGateway } = openShared()
     const one = startGateway([ADA])
     await one.leader.start()
@@ -198,8 +198,8 @@ describe('the leader', () => {
   })
 })
 
-describe('what the leader tells', () => {
-  test('is told again without a change, so that others know that somebody leads', async () => {
+describe('the state that the leader publishes', () => {
+  test('is published again without a change, so that others know that it leads', async () => {
     const { database, sessions, startGateway } = openShared()
     const one = startGateway([ADA])
     await one.leader.start()
@@ -211,8 +211,8 @@ describe('what the leader tells', () => {
   })
 })
 
-describe('an outcome that cannot be written', () => {
-  test('ends the term, and the next one writes it', async () => {
+describe('a result that cannot be written', () => {
+  test('ends the term, and the next term writes it', async () => {
     const { ada, database, startGateway } = openShared()
     const one = startGateway([ADA])
     await one.leader.start()
@@ -233,7 +233,7 @@ describe('an outcome that cannot be written', () => {
   })
 })
 
-describe('a chore', () => {
+describe('a background task', () => {
   test('runs at the gateway that leads, and at the next one', async () => {
     const { sessions, startGateway } = openShared()
     const runs = [0, 0]
@@ -256,7 +256,7 @@ describe('a chore', () => {
     await expect.poll(() => runs).toEqual([0, 1])
   })
 
-  test('stops when it is told to', async () => {
+  test('stops on request', async () => {
     const { startGateway } = openShared()
     const one = startGateway([ADA])
     await one.leader.start()

@@ -27,7 +27,7 @@ function startTimer() {
   return { timer, pass, seeBlockAfter, now: () => time }
 }
 
-test('looks as soon as a node has answered a broadcast', () => {
+test('checks as soon as a node has answered a broadcast', () => {
   const { timer } = startTimer()
   timer.planned(true)
   expect(timer.left()).toBeGreaterThan(0)
@@ -35,7 +35,7 @@ test('looks as soon as a node has answered a broadcast', () => {
   expect(timer.left()).toBe(0)
 })
 
-test('looks at a send whose broadcast no node answers', () => {
+test('checks a send whose broadcast no node answers', () => {
   const { timer, pass } = startTimer()
   timer.planned(true)
   pass(timer.left())
@@ -43,7 +43,7 @@ test('looks at a send whose broadcast no node answers', () => {
 })
 
 test.each([30, 100, 250, 400, 1_000])(
-  'sees a block after %i ms late by at most an eighth',
+  'notices a block after %i ms late by at most an eighth',
   (block) => {
     const { late, looks } = startTimer().seeBlockAfter(block)
     expect(late).toBeLessThanOrEqual(block / 8)
@@ -51,7 +51,7 @@ test.each([30, 100, 250, 400, 1_000])(
   },
 )
 
-test('looks four times a second at a send that waits for long', () => {
+test('checks four times a second a send that waits for long', () => {
   const { timer, pass, now } = startTimer()
   const made = now()
   pass(12_000)
@@ -59,7 +59,7 @@ test('looks four times a second at a send that waits for long', () => {
   expect(timer.left()).toBe(250)
 })
 
-test('a send behind an older one does not put off the next look', () => {
+test('a send behind an older one does not delay the next check', () => {
   const { timer, pass, now } = startTimer()
   const made = now()
   pass(80)
@@ -69,7 +69,7 @@ test('a send behind an older one does not put off the next look', () => {
   expect(timer.left()).toBe(left)
 })
 
-test('looks again at once when the oldest send is new', () => {
+test('checks again at once when the oldest send is new', () => {
   const { timer, now } = startTimer()
   timer.looked(now())
   expect(timer.left()).toBe(2)

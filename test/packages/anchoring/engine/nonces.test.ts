@@ -81,7 +81,7 @@ describe('the next nonce', () => {
     expect(await next()).toBe(12)
   })
 
-  test('is after a settled send, although an earlier one is in flight again', async () => {
+  test('is after a finished send, although an earlier one is in flight again', async () => {
     const { chain, next } = open(8, 8)
     chain.open = [8, 9]
     expect(await next()).toBe(10)
@@ -93,7 +93,7 @@ describe('the next nonce', () => {
     expect(await next()).toBe(8)
   })
 
-  test('is read again a moment after the last look', async () => {
+  test('is read again a moment after the last check', async () => {
     const { chain, look, next } = open(8)
     await look()
     chain.count = 9
@@ -142,7 +142,7 @@ describe('a gap of nonces', () => {
     expect(await gapAfter(3_600)).toEqual([])
   })
 
-  test('is not filled when it closes by itself, and the next one counts anew', async () => {
+  test('is not filled when it closes by itself, and the wait starts again for the next', async () => {
     const { chain, inFlight, gapAfter } = open(8, 10)
     await gapAfter(0)
     // The sends of a block that was replaced are in flight again.

@@ -154,8 +154,8 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers())
 })
 
-describe('a refused intent', () => {
-  test('is set aside and told pending; those beside it are sent', async () => {
+describe('a refused change', () => {
+  test('waits and is reported pending; the others are sent', async () => {
     const { chain, add, run, transactions, held, postponed, events } = startPlanner()
     const all = Array.from({ length: 200 }, (_, n) => issueOf(n))
     const bad = all[77] as Intent
@@ -174,7 +174,7 @@ describe('a refused intent', () => {
     expect(transactions.at(-1)).toEqual([bad])
   })
 
-  test('ends as moot when it is the release of a revoked document', async () => {
+  test('is dropped when it is the release of a revoked document', async () => {
     const { chain, add, run, transactions, held, resolved, conclude, events, waiting } =
       startPlanner()
     chain.records.set(release.documentHash, revisedFor(1))
@@ -187,7 +187,7 @@ describe('a refused intent', () => {
     expect(events).toEqual([])
   })
 
-  test('is not ended when the chain still has its suspension', async () => {
+  test('is kept when the chain still has its suspension', async () => {
     const { chain, add, run, resolved, conclude, held } = startPlanner()
     chain.records.set(release.documentHash, revisedFor(SUSPENDED))
     chain.refuses = () => REFUSED
@@ -197,7 +197,7 @@ describe('a refused intent', () => {
     expect(held).toEqual([[[release], 1, Date.now() + 3 * SECOND]])
   })
 
-  test('ends as a conflict when the chain has its hash with another expiry', async () => {
+  test('is a conflict when the chain has its hash with another expiry', async () => {
     const { chain, add, run, resolved, conclude, waiting } = startPlanner()
     chain.records.set(word(1), { ...RECORD, validUntil: 9 })
     chain.refuses = () => REFUSED
@@ -208,7 +208,7 @@ describe('a refused intent', () => {
     expect(waiting()).toEqual([])
   })
 
-  test('ends as anchored when somebody else was first', async () => {
+  test('counts as anchored when another account was first', async () => {
     const { chain, add, run, conclude, held } = startPlanner()
     chain.records.set(word(1), RECORD)
     chain.refuses = () => REFUSED
@@ -219,7 +219,7 @@ describe('a refused intent', () => {
   })
 })
 
-describe('an intent that may be on the chain', () => {
+describe('a change that may be on the chain', () => {
   /** A planner whose chain has the first of two documents. */
   function startSecond(newest = 0) {
     const parts = startPlanner(newest)
@@ -231,7 +231,7 @@ describe('an intent that may be on the chain', () => {
   test.each<[string, boolean, number]>([
     ['a transaction has carried it', true, 0],
     ['it waited before this gateway began to lead', false, 2],
-  ])('is looked up when %s, and not sent again', async (_, wasSent, newest) => {
+  ])('is read from the chain when %s, and not sent again', async (_, wasSent, newest) => {
     const { add, planner, run, transactions, resolved, conclude } = startSecond(newest)
     await planner.start()
     add([issueOf(1), issueOf(2)], wasSent)
@@ -241,7 +241,7 @@ describe('an intent that may be on the chain', () => {
     expect(conclude.mock.calls).toMatchObject([[issueOf(1), anchored]])
   })
 
-  test('is looked up when it has waited for five seconds', async () => {
+  test('is read from the chain when it has waited for five seconds', async () => {
     const { add, run, transactions } = startSecond()
     add([issueOf(1), issueOf(2)])
     vi.advanceTimersByTime(5 * SECOND)
@@ -249,7 +249,7 @@ describe('an intent that may be on the chain', () => {
     expect(transactions).toEqual([[issueOf(2)]])
   })
 
-  test('is sent without a look when it has just come', async () => {
+  test('is sent without a read when it has just arrived', async () => {
     const { add, planner, run, transactions, resolved } = startSecond()
     await planner.start()
     add([issueOf(1), issueOf(2)])
@@ -263,7 +263,7 @@ describe('an outage', () => {
     ['of the node', new IssueError('chain_unavailable', 'down')],
     ['of fees', new IssueError('fee_too_high', 'high')],
     ['of the signer', new IssueError('signer_unavailable', 'away')],
-  ])('%s ends planning, and everything waits on', async (_, outage) => {
+  ])('%s stops sending, and everything keeps waiting', async (_, outage) => {
     const { chain, add, planner, run, held, waiting } = startPlanner()
     chain.refuses = () => outage
     add([issueOf(2), suspend])
@@ -273,7 +273,7 @@ describe('an outage', () => {
     expect(planner.closed()).toBeUndefined()
   })
 
-  test('an account that is refused everything is an outage, not a closed issuer', async () => {
+  test('a refusal of every send is an outage, not a closed issuer', async () => {
     const { chain, add, planner, run, held } = startPlanner()
     chain.refuses = () => REFUSED
     chain.outage = new IssueError('registry_refused', 'no permission')
@@ -306,7 +306,7 @@ describe('a closed issuer', () => {
     return parts
   }
 
-  test('its issues wait aside and are told pending; revisions go on', async () => {
+  test('keeps its issues waiting and pending; revisions continue', async () => {
     const [one, two] = [issueOf(2), issueOf(3)]
     const parts = await startClosed(one, suspend, two)
     const { waiting, planner, transactions, postponed, events } = parts
@@ -320,7 +320,7 @@ describe('a closed issuer', () => {
     expect(events).toEqual(['issuer_closed'])
   })
 
-  test('a refused revision does not close the door', async () => {
+  test('a refused revision does not close the issuer', async () => {
     const { chain, add, planner, run } = startPlanner()
     chain.mayIssue = false
     chain.refuses = () => REFUSED
@@ -329,7 +329,7 @@ describe('a closed issuer', () => {
     expect(planner.closed()).toBeUndefined()
   })
 
-  test('recalls them once it is open, however long they would have waited', async () => {
+  test('sends its issues once it is open, however long they would have waited', async () => {
     const { chain, account, planner, transactions, run, events } = await startClosed(issueOf(1))
     // Refused some times more, the issue waits for minutes.
     for (const wait of [3, 6, 12, 24]) {
@@ -345,7 +345,7 @@ describe('a closed issuer', () => {
     expect(events.at(-1)).toBe('issuer_open')
   })
 
-  test('looks after 2 s, and then less and less often, up to once a minute', async () => {
+  test('is checked after 2 s, then less and less often, up to once a minute', async () => {
     const { planner, assertReady, account } = await startClosed(issueOf(1))
     assertReady.mockClear()
     for (const [i, pause] of [2, 4, 8, 16, 32, 60, 60].entries()) {
@@ -359,13 +359,13 @@ describe('a closed issuer', () => {
     expect(planner.closed()).toBeDefined()
   })
 
-  test('an open issuer is not looked at', async () => {
+  test('an open issuer is not checked', async () => {
     const { planner, assertReady, account } = startPlanner()
     await planner.lookIfOpen(account)
     expect(assertReady).not.toHaveBeenCalled()
   })
 
-  test('is open as soon as one of its documents is taken', async () => {
+  test('is open as soon as one of its documents is accepted', async () => {
     const [one, two] = [issueOf(1), issueOf(2)]
     const { chain, add, planner, transactions, run } = await startClosed(one)
     chain.mayIssue = true

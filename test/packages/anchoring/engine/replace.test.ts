@@ -136,7 +136,7 @@ describe('a transaction that a node accepted', () => {
     expect(await later.replaceStuck()).toBe(true)
   })
 
-  test('is replaced within what may be spent, and after that waits for another block', async () => {
+  test('is replaced within the fee cap, and then waits for another block', async () => {
     const { chain, replaceStuck, made, attempts } = stuck(31, true)
     await replaceStuck()
     chain.block++
@@ -147,7 +147,7 @@ describe('a transaction that a node accepted', () => {
     expect(await replaceStuck()).toBe(false)
   })
 
-  test('its replacement carries as many members as the caps allow; the others stay', async () => {
+  test('has a replacement with as many members as the caps allow; the others stay', async () => {
     const { chain, replaceStuck, send, carried } = stuck(31, true)
     chain.fits = 3
     await replaceStuck()
@@ -157,7 +157,7 @@ describe('a transaction that a node accepted', () => {
     expect(send().members).toEqual(members)
   })
 
-  test('another replacement carries no more than the one before', async () => {
+  test('a further replacement carries no more than the last one', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { chain, replaceStuck, made, carried } = stuck(31, true)
     chain.fits = 3
@@ -206,7 +206,7 @@ describe('a transaction that every node refused', () => {
     expect(send().members).toEqual(members)
   })
 
-  test('is made again ever more rarely while no node takes it', async () => {
+  test('is made again less and less often while no node accepts it', async () => {
     const down = new IssueError('registry_refused', 'insufficient funds for gas')
     vi.useFakeTimers({ toFake: ['performance'] })
     const { replaceStuck, made, chain } = stuck(0, false, down, 1)
@@ -219,7 +219,7 @@ describe('a transaction that every node refused', () => {
     expect(made.length).toBeLessThan(15)
   })
 
-  test('is not signed over and over when the same bytes come of it', async () => {
+  test('is not signed again when the bytes would be the same', async () => {
     const { replaceStuck, made, chain } = stuck(6, false, undefined, 1)
     chain.same = true
     chain.meets = true
@@ -227,7 +227,7 @@ describe('a transaction that every node refused', () => {
     expect(made).toHaveLength(1)
   })
 
-  test('is made again after a rebroadcast when it pays too little by now', async () => {
+  test('is made again after a rebroadcast when its fee is now too low', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { replaceStuck, made } = stuck(6, false, undefined, 1)
     for (let look = 0; look < 5; look++) {

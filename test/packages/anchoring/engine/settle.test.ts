@@ -134,7 +134,7 @@ async function start(documents: number) {
   }
 }
 
-test('settles nothing while the nonce is not used', async () => {
+test('finishes nothing while the nonce is not used', async () => {
   const { inFlight, send, settle, written } = await start(1)
   expect(await settle(NONCE)).toBe(true)
   expect([inFlight.sends(), written.mock.calls]).toEqual([[send], []])
@@ -204,7 +204,7 @@ test('an empty transfer uses its nonce, and nothing waits', async () => {
   expect([seen.concluded, await seen.waiting(), inFlight.unsettled()]).toEqual([[], [], []])
 })
 
-test('a node that cannot show the outcome has two seconds', async () => {
+test('waits two seconds for a node that cannot show the result', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { chain, inFlight, send, settle, failed } = await start(1)

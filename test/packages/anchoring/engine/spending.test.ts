@@ -46,7 +46,7 @@ describe('allowance', () => {
     expect(await open({ hour: 100n }, 30n).allowance()).toBe(10n)
   })
 
-  test('counts a replacement in place of the attempt before', async () => {
+  test('counts a replacement instead of the previous attempt', async () => {
     expect(await open({ hour: 100n }, 30n).allowance(send)).toBe(70n)
   })
 
@@ -63,8 +63,8 @@ describe('allowance', () => {
   })
 })
 
-describe('in turn', () => {
-  test('runs one after the other, also after a failure', async () => {
+describe('serial execution', () => {
+  test('runs one task after the other, also after a failure', async () => {
     const { inTurn } = open({}, 0n)
     const events: string[] = []
     const work = (name: string, fails: boolean) => async () => {

@@ -85,7 +85,7 @@ test.each([
   },
 )
 
-test('reports no block that comes back before the second poll', async () => {
+test('does not report a block that returns before the second poll', async () => {
   const { fork, anchor, poll, chainOf } = startWatch()
   fork(1, 6)
   await anchor(5)
@@ -105,7 +105,7 @@ test('reports a block whose hash is unknown at the first poll', async () => {
   expect(await poll()).toEqual([unknown])
 })
 
-test('has nothing to do until something is in a block', async () => {
+test('does nothing until something is in a block', async () => {
   const { fork, anchor, poll, isIdle } = startWatch()
   fork(1, 6)
   expect(await isIdle()).toBe(true)

@@ -162,7 +162,7 @@ function openWorld() {
 }
 
 describe('a block that the chain still has', () => {
-  test('is final with all that it carries once the chain says so', async () => {
+  test('is final with everything in it once the chain says so', async () => {
     const { outbox, chain, sendIn, found, watch, polls, ...seen } = openWorld()
     const [one, two, other] = [issueOf(), issueOf(), issueOf()]
     const { place } = await sendIn(placeIn(5), one, two)
@@ -229,7 +229,7 @@ describe('a block that was replaced', () => {
     expect(await outbox.inFlight()).toEqual([])
   })
 
-  test('is passed over when it is missing at one poll alone', async () => {
+  test('is ignored when it is missing at only one poll', async () => {
     const { chain, sendIn, watch, polls, final, resume } = openWorld()
     const { place } = await sendIn(placeIn(5), issueOf())
     watch()
@@ -241,7 +241,7 @@ describe('a block that was replaced', () => {
     expect(resume).not.toHaveBeenCalled()
   })
 
-  test('has what others sent read anew: it moves, or waits', async () => {
+  test('gets the sends of others read again, which move or wait', async () => {
     const { chain, found, watch, ...seen } = openWorld()
     const [moved, lost] = [issueOf(), issueOf()]
     const before = placeIn(5)
@@ -274,7 +274,7 @@ describe('a block whose hash is unknown', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('is final by its number, because no node has its events', async () => {
+  test('is final by its number when no node has its events', async () => {
     const { chain, found, watch, final, waiting } = openWorld()
     const intent = issueOf()
     await found({ intent, anchoring: unknown })
@@ -314,7 +314,7 @@ test('repeats a suspension whose block is gone', async () => {
 /** More than one read returns. */
 const BLOCKS = 1_100
 
-test('asks for each block once, also after a restart, and reads some at a time', async () => {
+test('reads each block once, also after a restart, and a few at a time', async () => {
   const { outbox, chain, found, watch, asked } = openWorld()
   const places = Array.from({ length: BLOCKS }, (_, i) => placeIn(i + 1))
   for (const { blockNumber, blockHash } of places) chain.blocks.set(blockNumber, blockHash)

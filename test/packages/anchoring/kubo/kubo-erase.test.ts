@@ -45,7 +45,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
     for await (const { err } of kubo.client.repo.gc()) if (err) throw err
   }
 
-  test('default: deletes the block at once, however often and by whom it was put', async () => {
+  test('deletes the block at once, however often and by whom it was put', async () => {
     const [ours, theirs] = [open(), open()]
     const block = randomBlock()
     const others = Array.from({ length: 20 }, randomBlock)
@@ -64,7 +64,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
     expect(await store.erase(block.hash)).toBe(false)
   })
 
-  test('behavior: deletes a block that somebody pinned alone', async () => {
+  test('deletes a block with a pin of its own', async () => {
     const store = open()
     const { hash, bytes } = randomBlock()
     await store.put(hash, bytes)
@@ -73,7 +73,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
     expect(await holds(hash)).toBe(false)
   })
 
-  test('error: does not delete what another program has linked to and pinned', async () => {
+  test('does not delete what another program has linked to and pinned', async () => {
     const store = open()
     const { hash, bytes } = randomBlock()
     await store.put(hash, bytes)
@@ -101,7 +101,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
     const erase = (publicId: string) =>
       stack.request(`/v1/documents/${publicId}/payload`, { method: 'DELETE', headers: WITH_KEY })
 
-    test('default: neither node nor outbox holds the document afterwards', async () => {
+    test('neither node nor outbox has the document afterwards', async () => {
       const { body } = await stack.issue(ADA, { prefer: 'respond-async' })
       const { publicId } = body.data
       const { hash } = decodePublicId(publicId)
@@ -117,7 +117,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
       expect(files.some((path) => readFileSync(path).includes(sealed))).toBe(false)
     })
 
-    test('behavior: 202 while the node does not answer; then it is finished', async () => {
+    test('answers 202 while the node is down, and finishes later', async () => {
       const { publicId } = (await stack.issue(ADA)).body.data
       const { hash } = decodePublicId(publicId)
       await kubo.signal('SIGSTOP')
@@ -134,7 +134,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
     })
   })
 
-  describe('a kill in the middle', () => {
+  describe('a kill during an erasure', () => {
     let folder: string
     let gateway: GatewayProcess
     beforeAll(async () => {
@@ -156,7 +156,7 @@ describe.skipIf(binary === undefined)('erasing on Kubo', () => {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test('behavior: the next start finishes the erasure', async () => {
+    test('the next start finishes the erasure', async () => {
       const issued = await fetch(`${gateway.url}/v1/documents`, {
         method: 'POST',
         headers: WITH_KEY,

@@ -78,7 +78,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     const node = (url = kubo.apiUrl, announce = false) => createKuboNode(url, TIMEOUT, announce)
     const open = () => createKuboStore(node(), () => {})
 
-    test('default: puts and gets', async () => {
+    test('puts and gets', async () => {
       const store = open()
       const { hash, bytes } = randomBlock()
       expect(await store.get(hash)).toEqual({ status: 'missing' })
@@ -88,7 +88,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       expect(await store.get(hash)).toEqual({ status: 'found', bytes })
     })
 
-    test('behavior: concurrent puts share one pin of one root', async () => {
+    test('concurrent puts share one pin of one root', async () => {
       const store = open()
       const before = await kubo.pins()
       const blocks = Array.from({ length: 150 }, randomBlock)
@@ -101,7 +101,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       expect(refs.sort()).toEqual(blocks.map(({ hash }) => cidOf(hash)).sort())
     })
 
-    test('behavior: erasing a block leaves its group whole', async () => {
+    test('erasing a block leaves its group whole', async () => {
       const store = open()
       const blocks = Array.from({ length: 5 }, randomBlock)
       const gone = blocks.slice(0, 2)
@@ -122,12 +122,12 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       expect((await kubo.pins()).length).toBe(before)
     })
 
-    test('error: refuses bytes of another hash', async () => {
+    test('refuses bytes of another hash', async () => {
       const { hash } = randomBlock()
       await expect(open().put(hash, randomBytes(10))).rejects.toThrow(TypeError)
     })
 
-    test('error: notices a pin that fails in a 200 answer', async () => {
+    test('notices a pin that fails in a 200 answer', async () => {
       const root = groupRoot([blockCid(randomBlock().hash)])
       await expect(node().pin(root, [])).rejects.toMatchObject({
         code: 'store_unavailable',
@@ -135,7 +135,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
     })
 
-    test('behavior: checks many blocks with one request', async () => {
+    test('checks many blocks with one request', async () => {
       const asked: string[] = []
       const counting = await serveHttp(async (request, response) => {
         const url = request.url ?? ''
@@ -158,7 +158,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await counting.close()
     })
 
-    test('error: does not mistake a failing node for one that lost blocks', async () => {
+    test('does not mistake a failing node for one that lost blocks', async () => {
       const failing = await serveHttp((_, response) => {
         response.end(JSON.stringify({ Ref: '', Err: 'too many open files' }))
       })
@@ -172,7 +172,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     test.each([
       ['import', 'pinned without having been', /^\/api\/v0\/dag\/import/],
       ['export', 'cut off', /^\/api\/v0\/dag\/export/],
-    ])('error: %s %s', async (what, _, path) => {
+    ])('%s %s', async (what, _, path) => {
       const { hash, bytes } = randomBlock()
       const liar = await serveHttp(async (request, response) => {
         const url = request.url ?? ''
@@ -200,7 +200,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await liar.close()
     })
 
-    test('behavior: gives nothing to a node that announces, unless configured to', async () => {
+    test('refuses a node that announces its blocks, unless configured', async () => {
       const { hash, bytes } = randomBlock()
       await kubo.client.config.set('Provide.Enabled', true)
       const refused = {
@@ -216,7 +216,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await open().assertReady()
     })
 
-    test('behavior: warns once of a datastore that does not flush', async () => {
+    test('warns once of a datastore without flushes', async () => {
       const spec = await kubo.ipfs('config', 'Datastore.Spec')
       const set = (spec: string) => kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
       const warnings: string[] = []
@@ -260,7 +260,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       test.each([
         ['Kubo', onKubo],
         ['SQLite', inDatabase],
-      ])('behavior: an erased block does not come back: %s', async (_, make) => {
+      ])('an erased block does not come back: %s', async (_, make) => {
         const { bare, erase } = make()
         const tombstones = createTombstones(createIsErased(database))
         const store = tombstones.guardStore(bare, erase)
@@ -283,7 +283,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await bare.get(during.hash)).toEqual({ status: 'missing' })
       })
 
-      test('behavior: neither what was erased nor what is in the older store is missing', async () => {
+      test('reports neither erased payloads nor those of the older store as missing', async () => {
         const embedded = createPayloadStore(database)
         const kubo = open()
         const store = createTombstones(createIsErased(database)).guardStore(
@@ -297,7 +297,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await store.missing(hashes)).toEqual([lost.hash])
       })
 
-      test('behavior: a promise is never kept without its payload', async () => {
+      test('never keeps a promise without its payload', async () => {
         const outbox = createWholeOutbox(database)
         const nowhere = createKuboStore(node('http://127.0.0.1:1'), () => {})
         const { hash, bytes } = randomBlock()
@@ -313,7 +313,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await has(hash)).toBe(true)
       })
 
-      test('behavior: still reads blocks from before Kubo', async () => {
+      test('still reads blocks stored before Kubo', async () => {
         const embedded = createPayloadStore(database)
         const store = withOlder(open(), embedded)
         const { hash, bytes } = randomBlock()
@@ -366,7 +366,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await gateway.close()
     })
 
-    test('behavior: warns the operator in the log', async () => {
+    test('warns the operator in the log', async () => {
       const spec = await kubo.ipfs('config', 'Datastore.Spec')
       const set = (spec: string) => kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
       await set(spec.replace('"sync": true', '"sync": false'))
@@ -396,7 +396,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     const statusOf = async ({ body }: Answer) =>
       (await stack.verify(body.data.publicId)).body.data.status
 
-    test('default: issues, pins and verifies; any IPFS client gets the block', async () => {
+    test('issues, pins and verifies; any IPFS client gets the block', async () => {
       const issued = await stack.issue(ADA)
       expect(issued.status).toBe(201)
       expect(await statusOf(issued)).toBe('valid')
@@ -412,13 +412,13 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       expect((await ready()).status).toBe(200)
     })
 
-    test('behavior: repeats a request with the same idempotency key', async () => {
+    test('repeats a request with the same idempotency key', async () => {
       const headers = { 'idempotency-key': 'once' }
       const [a, b] = [await stack.issue(ADA, headers), await stack.issue(ADA, headers)]
       expect(a.body.data.publicId).toBe(b.body.data.publicId)
     })
 
-    test('behavior: reads fall back to other gateways', async () => {
+    test('reads fall back to other gateways', async () => {
       const issued = await stack.issue(ADA)
       const hash = hashOf(issued)
       const read = await fetch(`${stack.url}/ipfs/${cidOf(hash)}?format=raw`)
@@ -431,7 +431,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     })
 
     test.each(['SIGSTOP', 'SIGKILL'] as const)(
-      'error: answers 503 for %s, leaves nothing behind, and the retry works',
+      'answers 503 for %s, leaves nothing behind, and the retry works',
       async (signal) => {
         const issued = await stack.issue(ADA)
         const before = await issuedEvents()
@@ -459,7 +459,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       },
     )
 
-    test('behavior: killed and restarted under load, has the block of everything acknowledged', async () => {
+    test('killed and restarted under load, has the block of everything acknowledged', async () => {
       const before = await issuedEvents()
       const acknowledged: Answer[] = []
       let refused = 0
@@ -499,7 +499,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     })
   })
 
-  test('args: takes the password of an RPC API from IPFS_API_URL', async () => {
+  test('reads the password of an RPC API from IPFS_API_URL', async () => {
     const guarded = await createKubo(binary ?? '', 'gateway:p@ss/word')
     await guarded.start()
     const { host } = new URL(guarded.apiUrl)
@@ -518,7 +518,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     await guarded.remove()
   })
 
-  test('error: a gateway does not start without its Kubo', async () => {
+  test('a gateway does not start without its Kubo', async () => {
     const url = 'http://127.0.0.1:1'
     await expect(startStack({ IPFS_API_URL: url })).rejects.toMatchObject({
       code: 'store_unavailable',

@@ -18,7 +18,7 @@ const document: Document = {
 }
 
 describe('blind indexes', () => {
-  test('equal values are equal, under one key and in one field', () => {
+  test('equal values have equal indexes, with one key and in one field', () => {
     const one = blindIndexOf(subkeys, 'subjectId', '42', hkdf)
     expect(blindIndexOf(subkeys, 'subjectId', '42', hkdf)).toBe(one)
     expect(blindIndexOf(subkeys, 'subjectId', '43', hkdf)).not.toBe(one)
@@ -27,7 +27,7 @@ describe('blind indexes', () => {
     expect(blindIndexOf(others, 'subjectId', '42', hkdf)).not.toBe(one)
   })
 
-  test('is the same with both implementations of HKDF, beyond ASCII too', () => {
+  test('both implementations of HKDF agree, beyond ASCII too', () => {
     for (const value of ['', '42', 'Standesamt Köln', '戸籍'.repeat(40)])
       expect(blindIndexOf(subkeys, 'subjectId', value, hkdfWithNode)).toBe(
         blindIndexOf(subkeys, 'subjectId', value, hkdf),

@@ -103,7 +103,7 @@ test.each<[string, Intent, Shown, object]>([
     { ...other, blockNumber: 8, reason: 1 },
   ],
   [
-    'a suspension that came first stands',
+    'a suspension that came first stays',
     suspend,
     { record: { block: 8, reason: SUSPENDED } },
     { ...other, blockNumber: 8 },
@@ -121,7 +121,7 @@ test.each<[string, Intent, Shown, object]>([
     { status: 'moot' },
   ],
   [
-    'a suspension that is forgotten, after an earlier release, is still to be made',
+    'a suspension that is forgotten, after an earlier release, is sent again',
     suspend,
     { isForgotten: true, record: { block: 6, reason: RELEASED } },
     { status: 'absent' },
@@ -133,25 +133,25 @@ test.each<[string, Intent, Shown, object]>([
     { status: 'moot' },
   ],
   [
-    'a revocation whose forerunner was set aside is still to be made',
+    'a revocation is sent again although a distrusted one came first',
     revoke,
     { record: { block: 10, reason: RELEASED } },
     { status: 'absent' },
   ],
   [
-    'a suspension whose transaction failed is still to be made',
+    'a suspension whose transaction failed is sent again',
     suspend,
     { succeeded: false, record: { block: 10, reason: RELEASED } },
     { status: 'absent' },
   ],
   [
-    "a release over a thief's is still to be made",
+    'a release is sent again although a thief released first',
     release,
     { record: { block: 8, reason: RELEASED, distrustedFrom: 8 } },
     { status: 'absent' },
   ],
   [
-    'a release that came before the account was distrusted stands',
+    'a release that came before the distrust counts',
     release,
     { record: { block: 8, reason: RELEASED, distrustedFrom: 9 } },
     { ...other, blockNumber: 8 },
@@ -163,7 +163,7 @@ test.each<[string, Intent, Shown, object]>([
     { status: 'moot' },
   ],
   [
-    "a revocation over a thief's release is still to be made",
+    'a revocation is sent again although a thief released first',
     revoke,
     { record: { block: 10, reason: RELEASED, distrustedFrom: 1 } },
     { status: 'absent' },
@@ -215,7 +215,7 @@ describe('several sends', () => {
   test.each([
     ['their receipts', 2],
     ['records, when there are many', 5],
-  ])('have a list of outcomes each, in the order of their members, from %s', async (_, count) => {
+  ])('have a list of results each, in the order of their members, from %s', async (_, count) => {
     const sends = [
       sendOf([issueOf(1), issueOf(2)], OWN),
       sendOf([issueOf(4), issueOf(3)], OTHER),
@@ -268,7 +268,7 @@ describe('the block in which a nonce is used', () => {
     expect(await placeOf(outcomes, OWN)).toEqual({ ...place, transactionHash: OWN })
   })
 
-  test('is the newest one when a foreign transaction used it', async () => {
+  test('is the newest one when a foreign transaction used the nonce', async () => {
     expect(await placeOf([anchored(OTHER)])).toEqual(atHead)
     expect(await placeOf([], undefined, null)).toEqual({ ...atHead, blockHash: UNSEEN })
   })

@@ -102,7 +102,7 @@ describe.each([
     expect(await waitingFor(gateway.outbox)).toMatchObject([{ intent }])
   })
 
-  test('a fulfilled promise is not new when it is repeated, and nothing waits', async () => {
+  test('a kept promise is not new when repeated, and nothing waits', async () => {
     await acknowledge()
     await restart()
     expect(await gateway.persistence.add(intent, sealed)).toBe(false)
@@ -110,7 +110,7 @@ describe.each([
     expect(await statusOf()).toBe('found')
   })
 
-  test('a document that can never be anchored is new again, and its payload stays', async () => {
+  test('a document that can never be anchored is new again, and keeps its payload', async () => {
     for (let request = 0; request < 2; request++) {
       expect(await gateway.persistence.add(intent, sealed)).toBe(true)
       await resolve({ status: 'conflict' })
@@ -146,7 +146,7 @@ describe('a store of its own', () => {
   const { documentHash, bytes } = sealed
   const never = () => Promise.reject(new Error('not called'))
 
-  test('nothing is promised when the payload is not stored', async () => {
+  test('promises nothing when the payload is not stored', async () => {
     const store = { put: never, get: never, missing: never }
     const add = vi.fn()
     const persistence = persistInOrder(store, { add, find: never, adopt: never })
@@ -154,7 +154,7 @@ describe('a store of its own', () => {
     expect(add).not.toHaveBeenCalled()
   })
 
-  test('a payload stays when its promise could not be written', async () => {
+  test('keeps a payload whose promise could not be written', async () => {
     const payloads = new Map<Hex, Uint8Array>()
     const store: PayloadStore = {
       put: async (hash, bytes) => void payloads.set(toHex(hash), bytes),
@@ -176,19 +176,19 @@ describe('a write without an answer', () => {
   const unknown = new IssueError('outcome_unknown', 'the connection broke')
   const away = new IssueError('store_unavailable', 'the database is away')
 
-  test('a write that is answered runs once', async () => {
+  test('runs once if the answer arrives', async () => {
     const write = vi.fn(async () => true)
     expect(await untilAnswered(createDeadline(1_000), write)).toBe(true)
     expect(write).toHaveBeenCalledTimes(1)
   })
 
-  test('a write that was refused is not repeated', async () => {
+  test('is not repeated if it was refused', async () => {
     const write = vi.fn(() => Promise.reject(away))
     await expect(untilAnswered(createDeadline(1_000), write)).rejects.toBe(away)
     expect(write).toHaveBeenCalledTimes(1)
   })
 
-  test('is repeated until the store says what became of it', async () => {
+  test('is repeated until the store returns its result', async () => {
     const write = vi
       .fn(async () => 'new')
       .mockRejectedValueOnce(unknown)
@@ -199,7 +199,7 @@ describe('a write without an answer', () => {
   })
 
   test.each([
-    ['the store stays away', () => Promise.reject(away)],
+    ['the store stays down', () => Promise.reject(away)],
     ['no repeat is answered', () => Promise.reject(unknown)],
     ['a repeat hangs', () => new Promise<never>(() => {})],
   ])('stays unknown at the deadline when %s', async (_, repeat) => {
@@ -252,7 +252,7 @@ function storeWithout(lost: readonly PromisedPayload[]) {
   return { store, asked, restored }
 }
 
-test('asks the store once for each group, and puts back what it lost', async () => {
+test('checks the store once for each group, and restores what it lost', async () => {
   const [first, second] = [payloads(3), payloads(2)]
   const lost = [...first.slice(1, 2), ...second]
   const { store, asked, restored } = storeWithout(lost)

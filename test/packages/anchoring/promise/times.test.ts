@@ -24,7 +24,7 @@ function measured() {
   return { times, included, final }
 }
 
-test('measures each intent once, also after attempts that left it absent', () => {
+test('measures each change once, also after attempts that did not anchor it', () => {
   const { times, included, final } = measured()
   times.requested(intentOf(1))
   times.requested(intentOf(1))
@@ -38,14 +38,14 @@ test('measures each intent once, also after attempts that left it absent', () =>
   for (const seconds of [...included, ...final]) expect(seconds).toBeGreaterThanOrEqual(0)
 })
 
-test('does not measure what an earlier process began', () => {
+test('does not measure what an earlier process started', () => {
   const { times, included, final } = measured()
   times.final([{ intent: intentOf(1), anchoring: anchoring(7) }])
   times.concluded(intentOf(2), anchored(8))
   expect([included, final]).toEqual([[], []])
 })
 
-test('forgets the oldest of very many', () => {
+test('drops the oldest of very many', () => {
   const { times, included } = measured()
   for (let n = 0; n <= 20_000; n++) times.requested(intentOf(n))
   times.concluded(intentOf(0), anchored(1))

@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-test('adds a line for each erasure, for this user alone', () => {
+test('adds a line for each erasure, readable by its owner only', () => {
   const list = openErasureList(path)
   expect(list.read()).toEqual([])
   list.add(hash(1), Date.UTC(2026, 0, 31))
@@ -41,7 +41,7 @@ test('skips a line that a kill cut short', () => {
   }
 })
 
-test('refuses a file that something else has written into', () => {
+test('refuses a file with text from another program', () => {
   const list = openErasureList(path)
   list.add(hash(1), 0)
   appendFileSync(path, 'erase everything\n')

@@ -34,7 +34,7 @@ const step = (
 const eventIn = (one: Step) => (isEvent(one) ? eventOf(one) : undefined)
 
 describe('issuing', () => {
-  test('a first block is an event, and counts', () => {
+  test('the first block makes an event, and counts', () => {
     const first = step(issue(document), null, at(5))
     expect(eventIn(first)).toEqual({
       type: 'document.issued',
@@ -46,37 +46,37 @@ describe('issuing', () => {
     expect(countedAs(first)).toBe('issued')
   })
 
-  test('so it is for a batch, by its root', () => {
+  test('the first block of a batch makes an event by its root, and counts', () => {
     const first = step(issue(batch), null, at(5))
     expect(eventIn(first)).toMatchObject({ type: 'batch.issued', hash: ROOT })
     expect(countedAs(first)).toBe('issued')
   })
 
-  test('another block is an event, and does not count', () => {
+  test('another block makes an event, and does not count', () => {
     const moved = step(issue(document), at(5), at(6))
     expect(eventIn(moved)).toMatchObject({ type: 'document.issued', place: { blockNumber: 6 } })
     expect(countedAs(moved)).toBeUndefined()
   })
 
-  test('so is a block of the same number', () => {
+  test('another block of the same number makes an event, and does not count', () => {
     const moved = step(issue(document), at(5), at(5, { blockHash: word(9) }))
     expect(eventIn(moved)).toMatchObject({ type: 'document.issued', place: { blockHash: word(9) } })
   })
 
-  test('learning the hash of a block is no event', () => {
+  test('a hash that becomes known makes no event', () => {
     expect(eventIn(step(issue(document), at(5, { blockHash: UNSEEN }), at(5)))).toBeUndefined()
   })
 
-  test('the same block once more is no event', () => {
+  test('the same block again makes no event', () => {
     expect(eventIn(step(issue(document), at(5), at(5)))).toBeUndefined()
   })
 
-  test('a dropped document is no event', () => {
+  test('a dropped document makes no event', () => {
     const dropped = step(issue(document), at(5), null)
     expect([eventIn(dropped), countedAs(dropped)]).toEqual([undefined, undefined])
   })
 
-  test('what was counted before does not count again', () => {
+  test('does not count again what was counted before', () => {
     expect(countedAs(step(issue(document), null, at(6), false))).toBeUndefined()
     expect(eventIn(step(issue(document), null, at(6), false))).toBeDefined()
   })
@@ -104,7 +104,7 @@ describe('changes of a document or batch', () => {
     expect(countedAs(one)).toBe(counted)
   })
 
-  test('reason 4 supersedes, whoever gave it: that of the chain counts', () => {
+  test('reason 4 supersedes, from any account: the reason of the chain counts', () => {
     const intent: Intent = { kind: 'revoke', ...document, reason: 1 }
     const after = at(5, { reason: 4 })
     expect(statusAfter(intent, after)).toMatchObject({ status: STATUS.superseded })
@@ -116,7 +116,7 @@ describe('changes of a document or batch', () => {
     expect(eventIn(step(other, null, revoked))).toMatchObject({ type: 'document.revoked' })
   })
 
-  test('a change of a whole batch is of the batch, that of one of its documents is not', () => {
+  test('a change of a whole batch belongs to the batch, one of a document does not', () => {
     const whole = step({ kind: 'suspend', ...batch }, null, at(5))
     expect(eventIn(whole)).toMatchObject({ type: 'batch.suspended', hash: ROOT })
     const one = step({ kind: 'suspend', ...ofBatch }, null, at(5))
@@ -124,7 +124,7 @@ describe('changes of a document or batch', () => {
   })
 })
 
-test('the end of an intent to issue is an event of the document or batch', () => {
+test('the end of a request to issue is an event of the document or batch', () => {
   expect(endOf(issue(document), 'final', at(5))).toEqual({
     type: 'document.final',
     hash: HASH,

@@ -153,7 +153,7 @@ function shownIn(payload: unknown): object | null {
 }
 
 test.skipIf(python === undefined)(
-  `default: two libraries that nobody here wrote read ${COUNT} credentials as this one does`,
+  `two other libraries read ${COUNT} credentials with the same result`,
   async () => {
     const random = seededRandom(SEED)
     const texts: string[] = []
@@ -169,7 +169,7 @@ test.skipIf(python === undefined)(
 )
 
 test.skipIf(python === undefined)(
-  `error: of ${COUNT} mutants, this library accepts none that one of the others refuses`,
+  `of ${COUNT} mutants, accepts none that one of the others refuses`,
   async () => {
     const random = seededRandom(SEED + 1)
     const texts: string[] = []

@@ -47,7 +47,7 @@ describePorts('acts', (ports) => {
     expect(await kindsOf(documentHash)).toEqual(['issue', 'supersede'])
   })
 
-  test('knows of no actor for what a command did', async () => {
+  test('names no actor for the changes of commands', async () => {
     const documentHash = hash()
     const intent: Intent = { kind: 'issue', documentHash, validUntil: 0 }
     await ports.stores.outbox.add(intent, { payload: { entry: ENTRY } })

@@ -50,7 +50,7 @@ describePorts('batches before and after their promise', (ports) => {
     await ports.count('batch_draft'),
   ]
 
-  test('a batch shows from its promise on, and is promised once', async () => {
+  test('a batch is visible from its promise on, and is promised once', async () => {
     const { request, batch, documents } = await drafted()
     const listed = async () =>
       (await stores.documentIndex.page({ limit: 9 })).documents.map((one) => one.documentHash)
@@ -82,7 +82,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect([await found({ createdFrom: 11 }), await found({ createdTo: 9 })]).toEqual([0, 0])
   })
 
-  test('a restored batch, whose tenant is unknown, gets that of its request', async () => {
+  test('a restored batch with an unknown tenant gets that of its request', async () => {
     const restored = { root: hash(), size: 2, manifest: hash(), tenant: '' }
     const request = new Uint8Array(randomBytes(32))
     const tenantOf = async () => (await stores.batchLog.get(restored.root))?.tenant
@@ -94,7 +94,7 @@ describePorts('batches before and after their promise', (ports) => {
     }
   })
 
-  test('of claims of one request the first counts', async () => {
+  test('of several drafts of one request the first counts', async () => {
     const request = new Uint8Array(randomBytes(32))
     const contents = [1, 2, 3].map((i) => new Uint8Array(32).fill(i))
     const claims = await Promise.all(
@@ -104,7 +104,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await stores.batchLog.find(request)).toMatchObject({ isPromised: false })
   })
 
-  test('a draft is deleted with its blocks, and no others', async () => {
+  test('a draft is deleted with only its own blocks', async () => {
     const before = block()
     await stores.embedded.put(before.hash, before.bytes)
     const [lost, other] = [await drafted(), await drafted()]
@@ -115,7 +115,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect((await counts()).slice(0, 2)).toEqual([2, 1])
   })
 
-  test('of a promised batch only the notes are deleted', async () => {
+  test('only the notes of a promised batch are deleted', async () => {
     const { request, batch, blocks } = await drafted()
     await promise(request, batch)
     await drafts.put(request, blocks)
@@ -124,7 +124,7 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await counts()).toEqual([2, 1, 0])
   })
 
-  test('promises nothing for a gateway that has lost the request to another one', async () => {
+  test('refuses a promise after another gateway has taken the request over', async () => {
     const { locks } = stores.shared
     const { request, batch } = await drafted()
     const lock = (await locks.take('batch')) as Lock

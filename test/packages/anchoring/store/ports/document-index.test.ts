@@ -27,7 +27,7 @@ const ENTRY: IndexEntry = {
 }
 
 describePorts('document index', (ports) => {
-  test('finds nothing in a batch that is not there, whatever else is asked', async () => {
+  test('finds nothing for an unknown batch, whatever the other filters', async () => {
     const { documentIndex } = ports.stores
     const query = { batch: `0x${'ab'.repeat(32)}`, tenant: 'one', limit: 5 } as const
     for (const more of [{}, { status: 'revoked' }, { status: 'valid', createdFrom: 1 }] as const)
@@ -90,8 +90,8 @@ describePorts('document index', (ports) => {
     }
   }
 
-  describe('follows the outbox', () => {
-    test('it has a document from its promise on, pending until it is in a block', async () => {
+  describe('after a change of the outbox', () => {
+    test('has a document from its promise on, pending until it is in a block', async () => {
       const intent = await promised()
       const { documentHash } = intent
       const pending = { place: 1, documentHash, batchBlock: null, blockNumber: null, status: null }
@@ -104,7 +104,7 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'pending' })).toEqual([])
     })
 
-    test('it follows a document that a reorg moves, and one that it drops', async () => {
+    test('follows a document that a reorg moves or drops', async () => {
       const [moved, dropped] = [await promised(), await promised()]
       const { send, place } = await anchor(moved, 5)
       await outbox.lose(place)
@@ -115,19 +115,19 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'pending' })).toEqual([dropped.documentHash])
     })
 
-    test('it keeps a document whose block is final', async () => {
+    test('keeps a document whose block is final', async () => {
       const { documentHash } = await final()
       expect(await hashesOf()).toEqual([documentHash])
       expect(await hashesOf({ status: 'valid' })).toEqual([documentHash])
     })
 
-    test('it forgets a document that can never be issued', async () => {
+    test('drops a document that can never be issued', async () => {
       const intent = await promised()
       await resolve(outbox, intent, { status: 'conflict' })
       expect(await hashesOf()).toEqual([])
     })
 
-    test('it has a document once that is repeated or adopted', async () => {
+    test('has a document once after a repeat or an issue elsewhere', async () => {
       const intent = await final()
       await outbox.adopt(intent, placeIn(5), { entry: ENTRY })
       const adopted = { ...intent, documentHash: hash() }
@@ -150,14 +150,14 @@ describePorts('document index', (ports) => {
       expect(await createdAt()).toBe(7)
     })
 
-    test('a repeat leaves a final document where it is', async () => {
+    test('a repeat does not change the block of a final document', async () => {
       const intent = await final()
       await outbox.add(intent, { payload: { entry: ENTRY } })
       expect(await waitingFor(outbox)).toEqual([])
       expect(await index.find(intent.documentHash)).toMatchObject({ blockNumber: 5 })
     })
 
-    test('it knows suspensions, releases and revocations of this gateway', async () => {
+    test('has suspensions, releases and revocations of this gateway', async () => {
       const documentHash = await issued()
       const status = async () => (await index.find(documentHash))?.status
       await outbox.add(suspendOf(documentHash))
@@ -177,14 +177,14 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'superseded' })).toEqual([documentHash])
     })
 
-    test('a suspension that comes after a revocation changes nothing', async () => {
+    test('a suspension after a revocation changes nothing', async () => {
       const documentHash = await issued()
       await change(revokeOf(documentHash), 6)
       await change(suspendOf(documentHash), 7)
       expect(await hashesOf({ status: 'revoked' })).toEqual([documentHash])
     })
 
-    test('it has the status of the chain when somebody else revoked first', async () => {
+    test('has the status of the chain when another account revoked first', async () => {
       const documentHash = await issued()
       const intent = revokeOf(documentHash, 4)
       await outbox.add(intent)
@@ -203,7 +203,7 @@ describePorts('document index', (ports) => {
   })
 
   describe('pages', () => {
-    test('lists the newest first, in parts that neither repeat nor leave out', async () => {
+    test('lists the newest first, in pages that neither repeat nor omit', async () => {
       const hashes: Hex[] = []
       for (let i = 0; i < 7; i++) hashes.unshift(await issued())
       const first = await index.page({ limit: 3 })
@@ -268,7 +268,7 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'revoked', createdTo: 30 })).toEqual([])
     })
 
-    test('finds an early day without looking through the later ones', async () => {
+    test('finds an early day without reading later ones', async () => {
       const [first] = await promisedOn([10])
       const adding = Array.from({ length: 12_000 }, () => promised())
       await Promise.all(adding)
@@ -276,7 +276,7 @@ describePorts('document index', (ports) => {
       expect(page).toMatchObject({ documents: [{ documentHash: first }], next: null })
     })
 
-    test('a document whose time is unknown is of no day, and is in other lists', async () => {
+    test('lists a document of unknown time only without a filter by day', async () => {
       const documentHash = await issued()
       await ports.run('UPDATE record SET created_at = NULL')
       expect(await hashesOf({ createdFrom: 0 })).toEqual([])
@@ -285,7 +285,7 @@ describePorts('document index', (ports) => {
       expect(documents).toMatchObject([{ documentHash, createdAt: null }])
     })
 
-    test('looks through some thousands of rows at most, and goes on after them', async () => {
+    test('reads some thousands of rows at most, and continues after them', async () => {
       const old = await issued({ issuedOn: 1 })
       const adopting = Array.from({ length: 12_000 }, () =>
         outbox.add(
@@ -309,7 +309,7 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'valid' })).toEqual([documentHash])
     })
 
-    test('a repeat gives a document of an unknown tenant to that of the request', async () => {
+    test('a repeat sets the unknown tenant of a document to that of the request', async () => {
       const intent = await promised({ tenant: null })
       for (const tenant of [ENTRY.tenant, 'four']) {
         await outbox.adopt(intent, placeIn(5), { entry: { ...ENTRY, tenant } })
@@ -317,7 +317,7 @@ describePorts('document index', (ports) => {
       }
     })
 
-    test('tells whose a document is, with a blind index of 64 bits', async () => {
+    test('returns the tenant of a document, for a blind index of 64 bits', async () => {
       const [tenant, category] = ['Ada & co.', 2n ** 63n - 1n]
       const documentHash = await issued({ tenant, category })
       const owned = { documentHash, tenant, category, root: null, validUntil: expect.any(Number) }

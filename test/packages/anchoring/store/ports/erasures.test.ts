@@ -17,7 +17,7 @@ describePorts('erasures', (ports) => {
     stores = ports.stores
   })
 
-  test('an erased payload is gone, does not come back, and has a receipt', async () => {
+  test('an erased payload is gone, does not return, and has a receipt', async () => {
     const { embedded, erasures, isErased } = stores
     const { hash, documentHash, bytes } = newBlock()
     await embedded.put(hash, bytes)
@@ -39,7 +39,7 @@ describePorts('erasures', (ports) => {
     })
   })
 
-  test('takes the sealed bytes of a promise too, also of one that comes later', async () => {
+  test('erases the sealed bytes of a promise, also of a later one', async () => {
     const { erasures, outbox } = stores
     const [early, late] = [newBlock(), newBlock()]
     const add = ({ documentHash, bytes: sealed }: typeof early) =>
@@ -62,7 +62,7 @@ describePorts('erasures', (ports) => {
     expect(page).toMatchObject({ events: [{ type: 'document.erased', documentHash }] })
   })
 
-  test('begins again what the list has and the database does not', async () => {
+  test('repeats an erasure that is in the list and not in the database', async () => {
     const { documentHash, hash, bytes } = newBlock()
     await stores.erasures.begin(documentHash, 'default')
     await ports.forgetErasures()

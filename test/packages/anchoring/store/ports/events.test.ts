@@ -99,7 +99,7 @@ describePorts('events', (ports) => {
   const typesOf = (some: readonly DocumentEvent[]) => some.map(({ type }) => type)
   const types = async () => typesOf(await events())
 
-  describe('what is written', () => {
+  describe('writing', () => {
     test('an issued document is an event with its block, transaction and tenant', async () => {
       const before = Date.now()
       const { intent, anchoring } = await anchor(issue('office'))
@@ -146,7 +146,7 @@ describePorts('events', (ports) => {
       ])
     })
 
-    test('a revocation that somebody else made first has the reason of the chain', async () => {
+    test('a revocation that another account made first has the reason of the chain', async () => {
       const { keyCompromise, superseded } = REVOCATION_REASONS
       const { documentHash } = (await anchor(issue())).intent
       const revocation = revokeOf(documentHash, superseded)
@@ -167,7 +167,7 @@ describePorts('events', (ports) => {
       )
     })
 
-    test('learning the block hash of a revocation is not an event', async () => {
+    test('a block hash of a revocation that becomes known is no event', async () => {
       const { documentHash } = (await anchor(issue(), placeIn(4))).intent
       const unread = { ...placeIn(5), blockHash: UNSEEN, transactionHash: null, reason: 1 }
       await anchor(revokeOf(documentHash), unread)
@@ -205,7 +205,7 @@ describePorts('events', (ports) => {
       ])
     })
 
-    test('an unknown block hash is null, and learning it is not an event', async () => {
+    test('an unknown block hash is null, and makes no event when it becomes known', async () => {
       const unread = { ...placeIn(5), blockHash: UNSEEN, transactionHash: null }
       await anchor(issue(), unread)
       expect(await events()).toMatchObject([{ blockNumber: 5, blockHash: null }])
@@ -213,7 +213,7 @@ describePorts('events', (ports) => {
       expect(await events()).toHaveLength(1)
     })
 
-    test('final comes once, also if a repeat finds the document again', async () => {
+    test('a document becomes final once, also after a repeat', async () => {
       const intent = issue()
       await outbox.add(intent)
       const place = await anchorAll(outbox, [intent])
@@ -237,7 +237,7 @@ describePorts('events', (ports) => {
       expect(await types()).toEqual(['document.issued', 'document.final'])
     })
 
-    test('what can never be issued has failed, whether a transaction carried it or not', async () => {
+    test('what can never be issued has failed, with or without a transaction', async () => {
       const [refused, carried] = [issue(), issue()]
       await outbox.add(refused)
       await outbox.add(carried)
@@ -262,7 +262,7 @@ describePorts('events', (ports) => {
   })
 
   describe('reading', () => {
-    test('pages go on after the last event of the one before', async () => {
+    test('a page continues after the last event of the previous one', async () => {
       for (let i = 0; i < 5; i++) await anchor(issue())
       const all = await events()
       const first = await page({ limit: 2 })
@@ -275,7 +275,7 @@ describePorts('events', (ports) => {
       expect(end).toEqual({ events: [], next: second.next, hasMore: false })
     })
 
-    test('an empty log has no next place', async () => {
+    test('an empty log has no next cursor', async () => {
       expect(await page()).toEqual({ events: [], next: undefined, hasMore: false })
     })
 
@@ -291,7 +291,7 @@ describePorts('events', (ports) => {
       expect(some.events.map(({ tenant }) => tenant)).toEqual(['a', null])
     })
 
-    test("a change of a tenant's document or batch is theirs alone, whoever requests it", async () => {
+    test('a change of a document or batch belongs only to its tenant, whoever requests it', async () => {
       const [hashes, roots] = [[] as Hex[], [] as Hex[]]
       for (const tenant of ['abc', 'other']) {
         const documentHash = await indexed(tenant)
@@ -311,7 +311,7 @@ describePorts('events', (ports) => {
       expect(await types()).toHaveLength(8)
     })
 
-    test('a change of what the index does not know is of the tenant that requests it', async () => {
+    test('a change of an unknown document belongs to the tenant that requests it', async () => {
       const [documentHash, root] = [hash(), hash()]
       await anchor({ kind: 'suspend', documentHash, tenant: 'operator' })
       await anchor({ kind: 'suspend', documentHash: root, root, tenant: 'operator' })
@@ -322,7 +322,7 @@ describePorts('events', (ports) => {
       expect((await page({ tenant: 'abc' })).events).toEqual([])
     })
 
-    test('the end of an erasure is of the tenant that issued the document', async () => {
+    test('the end of an erasure belongs to the tenant that issued the document', async () => {
       const documentHash = await indexed('abc')
       await ports.stores.erasures.begin(documentHash, 'operator')
       await ports.stores.erasures.finish([documentHash], new Set())
@@ -333,7 +333,7 @@ describePorts('events', (ports) => {
       expect((await page({ tenant: 'operator' })).events).toEqual([])
     })
 
-    test('a page ends after a bounded number of events that do not match', async () => {
+    test('a page ends after a limited number of events that do not match', async () => {
       await ports.fillEvents(12_000)
       await anchor({ kind: 'suspend', documentHash: hash() })
       let [found, pages]: [EventPage | undefined, number] = [undefined, 0]
@@ -363,7 +363,7 @@ describePorts('events', (ports) => {
       expect(await page({ tenant: 'a', ...(after && { after }) })).toMatchObject({ events: [{}] })
     })
 
-    test('an event that is not in the log, or is another of that number, is unknown', async () => {
+    test("an event that is not in the log, or whose number is another's, is unknown", async () => {
       await anchor(issue())
       const [event] = await events()
       const place = parseEventId(event?.id ?? '')
@@ -374,7 +374,7 @@ describePorts('events', (ports) => {
       expect(await read({ ...place, time: place.time + 1 })).toBe('unknown_event')
     })
 
-    test('old events are deleted in slices, and the newest stays', async () => {
+    test('deletes old events in slices, and keeps the newest', async () => {
       await ports.fillEvents(1_200)
       expect(await log.prune(1_001)).toBe(true)
       expect(await log.prune(1_001)).toBe(true)

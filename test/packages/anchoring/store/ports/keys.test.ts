@@ -17,7 +17,7 @@ describePorts('API keys', (ports) => {
     expect(await store.list()).toEqual([{ ...FULL, label: 'changed' }, BARE])
   })
 
-  test('the version grows with every change, and not with a use', async () => {
+  test('the version grows with every change, but not with a use', async () => {
     const versions = [await store.version()]
     const note = async () => versions.push(await store.version())
     await store.put(BARE)
@@ -34,7 +34,7 @@ describePorts('API keys', (ports) => {
     expect(await store.list()).toMatchObject([{ lastUsedAt: '2026-03-01T00:00:00.000Z' }])
   })
 
-  test('nothing changes when the change throws, or there is no such key', async () => {
+  test('changes nothing when the change throws, or the key is unknown', async () => {
     await store.put(BARE)
     const failing = store.update('bare', () => {
       throw new TypeError('on purpose')

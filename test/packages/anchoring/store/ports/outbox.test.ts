@@ -31,7 +31,7 @@ describePorts('outbox', (ports) => {
   /** Of a caller that has seen a change after the one in block 5. */
   const UNDONE = { changedBlock: 6 }
 
-  test('an intent that is added again stays as it is', async () => {
+  test('adding a change again does not alter it', async () => {
     const intent = issueOf()
     expect(await outbox.add(intent)).toBe(true)
     expect(await outbox.add(intent)).toBe(false)
@@ -82,7 +82,7 @@ describePorts('outbox', (ports) => {
       }
     })
 
-    test('what a later change has undone is added again, whatever the caller saw', async () => {
+    test('adds a change again that a later one has undone, whatever the caller saw', async () => {
       for (const [nonce, intent] of [suspend, release].entries()) {
         await outbox.add(intent)
         await anchorAll(outbox, [intent], { nonce, block: placeIn(nonce + 1) })
@@ -92,7 +92,7 @@ describePorts('outbox', (ports) => {
       expect(await queued()).toEqual([suspend])
     })
 
-    test('the same change is there once while it is open', async () => {
+    test('holds the same change once while it is open', async () => {
       await outbox.add(suspend)
       await outbox.add(suspend, UNDONE)
       const send = await plan(outbox, [suspend])
@@ -132,7 +132,7 @@ describePorts('outbox', (ports) => {
       expect(await statusOfSuspension()).toBeUndefined()
     })
 
-    test('documents are apart, and so are suspensions and revocations', async () => {
+    test('documents are separate, and so are suspensions and revocations', async () => {
       const [other, revoke] = [releaseOf(hash()), revokeOf(documentHash)]
       await outbox.add(suspend)
       expect(await outbox.add(other)).toBe(true)
@@ -140,7 +140,7 @@ describePorts('outbox', (ports) => {
       expect(await queued()).toEqual([suspend, other, revoke])
     })
 
-    test('a revocation that waits is found beside a suspension on the chain', async () => {
+    test('finds a waiting revocation beside a suspension on the chain', async () => {
       const revoke = revokeOf(documentHash)
       await outbox.add(revoke)
       await outbox.add(suspend)
@@ -171,7 +171,7 @@ describePorts('outbox', (ports) => {
     test.each([
       ['no change', 0],
       ['a change before it', 4],
-    ])('nothing is added to what is on the chain when the caller saw %s', async (_, seen) => {
+    ])('adds nothing to what is on the chain when the caller saw %s', async (_, seen) => {
       const place = await anchorFirst()
       expect(await outbox.add(revoke(2), { changedBlock: seen })).toBe(true)
       expect(await queued()).toEqual([])
@@ -185,13 +185,13 @@ describePorts('outbox', (ports) => {
       expect(again?.members).toMatchObject([{ intent: revoke(1) }])
     })
 
-    test('the new reason counts when the caller saw that the first was undone', async () => {
+    test('the new reason counts when the caller saw the first one undone', async () => {
       await anchorFirst()
       await outbox.add(revoke(2), UNDONE)
       expect(await queued()).toEqual([revoke(2)])
     })
 
-    test('it keeps its own reason when somebody else revoked first', async () => {
+    test('keeps its own reason when another account revoked first', async () => {
       const place = await anchorFirst({ reason: 3 })
       expect((await outbox.find('revoke', documentHash))?.intent).toEqual(revoke(1))
       await outbox.lose(place)
@@ -201,7 +201,7 @@ describePorts('outbox', (ports) => {
   })
 
   describe('a document that another gateway has issued', () => {
-    test('is guarded from then on, once', async () => {
+    test('is protected from then on, once', async () => {
       const intent = issueOf({ tenant: 'one' })
       const place = placeIn(8)
       await outbox.adopt(intent, place)
@@ -234,7 +234,7 @@ describePorts('outbox', (ports) => {
       expect(await ports.count('member')).toBe(2)
     })
 
-    test('that waits here stays where it is', async () => {
+    test('does not change when it waits here', async () => {
       const intent = issueOf()
       await outbox.add(intent)
       await outbox.adopt(intent, placeIn(8))

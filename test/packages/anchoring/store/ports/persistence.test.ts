@@ -24,7 +24,7 @@ describePorts('payloads and promises', (ports) => {
   const statusOf = async ({ sealed }: ReturnType<typeof newDocument>) =>
     (await stores.embedded.get(sealed.documentHash)).status
 
-  test('of concurrent requests for a document one adds it', async () => {
+  test('one of several concurrent requests for a document adds it', async () => {
     const { intent, sealed } = newDocument()
     const added = await Promise.all(
       Array.from({ length: 20 }, () => stores.embeddedPersistence.add(intent, sealed)),
@@ -33,7 +33,7 @@ describePorts('payloads and promises', (ports) => {
     expect(await ports.count('record')).toBe(1)
   })
 
-  test('a promise that was kept is not new, and a repeat leaves its payload', async () => {
+  test('a kept promise is not new, and a repeat does not restore its payload', async () => {
     const final = newDocument()
     await stores.embeddedPersistence.add(final.intent, final.sealed)
     await ports.outbox.finish(await anchorAll(ports.outbox, [final.intent]))
@@ -42,7 +42,7 @@ describePorts('payloads and promises', (ports) => {
     expect(await statusOf(final)).toBe('found')
   })
 
-  test('a document that another gateway has issued is adopted, without its payload', async () => {
+  test('a document that another gateway has issued is stored without its payload', async () => {
     const { intent, sealed } = newDocument()
     await stores.embeddedPersistence.adopt(intent, placeIn(5), sealed)
     expect(await ports.outbox.find('issue', intent.documentHash)).toBeDefined()

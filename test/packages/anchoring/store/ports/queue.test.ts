@@ -21,7 +21,7 @@ import {
   suspendOf,
 } from './given.ts'
 
-describePorts('what waits for a send', (ports) => {
+describePorts('changes that wait for a send', (ports) => {
   let outbox: WholeOutbox
   beforeEach(() => {
     outbox = ports.outbox
@@ -37,7 +37,7 @@ describePorts('what waits for a send', (ports) => {
 
   const sender = { account: ACCOUNT }
 
-  test('comes with the oldest first, up to a limit', async () => {
+  test('come oldest first, up to a limit', async () => {
     const intents = await added(3)
     const oldest = await outbox.next(sender, { now: Date.now(), limit: 2 })
     const all = await waitingFor(outbox)
@@ -49,7 +49,7 @@ describePorts('what waits for a send', (ports) => {
     expect(await outbox.count(Date.now(), 2)).toEqual({ queued: 2, held: 0 })
   })
 
-  test('is remembered with how often it was refused, and until when it waits', async () => {
+  test('keep how often they were refused, and until when they wait', async () => {
     const [intent, other] = await added(2)
     const now = Date.now()
     const at = async (time: number) =>
@@ -77,7 +77,7 @@ describePorts('what waits for a send', (ports) => {
     )
   })
 
-  test('is not held when the clock jumps back', async () => {
+  test('are not delayed when the clock jumps back', async () => {
     const [intent] = await added(1)
     const now = Date.now()
     await outbox.hold(await membersOf(outbox, [intent]), 1, now + 7_000)
@@ -85,7 +85,7 @@ describePorts('what waits for a send', (ports) => {
     expect(await outbox.next(sender, { now, limit: 9 })).toEqual([])
   })
 
-  test('has documents to issue, all of which are held back until they are let go', async () => {
+  test('include issues, which can all be held and released', async () => {
     const [intent] = await added(1)
     const revocation = revokeOf(hash())
     await outbox.add(revocation)
@@ -95,8 +95,8 @@ describePorts('what waits for a send', (ports) => {
     expect(await queued()).toEqual([intent, revocation])
   })
 
-  describe('gets outcomes that need no transaction of this gateway', () => {
-    test('it is in the block of another, can never be issued, or goes on waiting', async () => {
+  describe('get results without a transaction of this gateway', () => {
+    test("are in another's block, can never be issued, or keep waiting", async () => {
       const [there, refused, left] = await added(3)
       const place = placeIn(5)
       const [one, two, three] = await membersOf(outbox, [there, refused, left])
@@ -127,7 +127,7 @@ describePorts('what waits for a send', (ports) => {
       expect(await outbox.ofOthers(other)).toMatchObject([{ members: [{ intent: c }] }])
     })
 
-    test('those of an unknown transaction are in one for each block', async () => {
+    test('documents of an unknown transaction are in one send per block', async () => {
       const [a, b, c] = await added(3)
       const unknown = (blockNumber: number) => ({
         blockNumber,
@@ -146,7 +146,7 @@ describePorts('what waits for a send', (ports) => {
       expect(members.map(({ intent }) => intent)).toEqual([a, b])
     })
 
-    test('an answer that was lost can be repeated', async () => {
+    test('a result can be written again after a lost answer', async () => {
       const [intent] = await added(1)
       const members = await membersOf(outbox, [intent])
       const found = members.map((member) => ({ ...member, outcome: anchoredAt(placeIn(5)) }))
@@ -160,7 +160,7 @@ describePorts('what waits for a send', (ports) => {
 
 const [ADA, BOB]: [Hex, Hex] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`]
 
-describePorts('which account may send what', (ports) => {
+describePorts('the account that may send a change', (ports) => {
   let outbox: WholeOutbox
   beforeEach(() => {
     outbox = ports.outbox
@@ -191,7 +191,7 @@ describePorts('which account may send what', (ports) => {
     for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([])
   })
 
-  test('a change waits until its document is in a block, for another account in a final one', async () => {
+  test('a change waits until its document is in a block, or final for another account', async () => {
     const intent = issueOf()
     const change = suspendOf(intent.documentHash)
     await outbox.add(intent)
@@ -243,7 +243,7 @@ describePorts('which account may send what', (ports) => {
     expect(await mayBeSent(bob)).toEqual([whole, part])
   })
 
-  test('a change waits while the one before it is in the block of another account', async () => {
+  test('a change waits while the previous one is in a block of another account', async () => {
     const documentHash = hash()
     const [suspend, release, revoke] = [
       suspendOf(documentHash),
@@ -261,7 +261,7 @@ describePorts('which account may send what', (ports) => {
     expect(await mayBeSent(bob)).toEqual([release, revoke])
   })
 
-  test('the change of a document of another gateway needs no final block', async () => {
+  test("a change of another gateway's document needs no final block", async () => {
     const intent = issueOf()
     await outbox.adopt(intent, placeIn(5))
     const change = revokeOf(intent.documentHash)
@@ -269,7 +269,7 @@ describePorts('which account may send what', (ports) => {
     for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([change])
   })
 
-  test('a revocation waits until the successor is in a block, for another account in a final one', async () => {
+  test('a revocation waits until the successor is in a block, or final for another account', async () => {
     const [old, successor] = [issueOf(), issueOf()]
     await outbox.adopt(old, placeIn(4))
     const entry = { ...ENTRY, supersedes: old.documentHash }
@@ -284,7 +284,7 @@ describePorts('which account may send what', (ports) => {
     expect(await mayBeSent(bob)).toEqual([revocation])
   })
 
-  test('a suspension or release that an account has carried is for that account alone', async () => {
+  test('a suspension or release that was in a transaction is for its account only', async () => {
     for (const [nonce, change] of [suspendOf(hash()), releaseOf(hash())].entries()) {
       await outbox.add(change)
       const send = await plan(outbox, [change], { account: ADA, nonce })
@@ -299,7 +299,7 @@ describePorts('which account may send what', (ports) => {
     }
   })
 
-  test('a document or revocation that an account has carried is for any account', async () => {
+  test('a document or revocation that was in a transaction is for any account', async () => {
     const intents = [issueOf(), revokeOf(hash())]
     for (const [nonce, intent] of intents.entries()) {
       await outbox.add(intent)
@@ -311,7 +311,7 @@ describePorts('which account may send what', (ports) => {
     expect(await outbox.carriers()).toEqual([])
   })
 
-  test('the only gateway waits for no account that it does not have', async () => {
+  test('the only gateway does not wait for an account that it does not have', async () => {
     const [intent, other] = [issueOf(), suspendOf(hash())]
     const change = suspendOf(intent.documentHash)
     await outbox.add(intent)
@@ -330,7 +330,7 @@ describePorts('which account may send what', (ports) => {
     expect(await mayBeSent(onlyBob)).toEqual([other])
   })
 
-  test('the only gateway waits for no predecessor of an account that it does not have', async () => {
+  test('the only gateway does not wait for the previous change of such an account', async () => {
     const documentHash = hash()
     const [suspend, release] = [suspendOf(documentHash), releaseOf(documentHash)]
     await outbox.add(suspend)

@@ -59,7 +59,7 @@ describePorts('the keys of requests', (ports) => {
     expect(await waitingFor(ports.outbox)).toHaveLength(1)
   })
 
-  test('of requests with one key at the same time, one adds its document', async () => {
+  test('one of several concurrent requests with one key adds its document', async () => {
     const request = newKey()
     const intents = Array.from({ length: 10 }, () => issueOf())
     const others = Array.from({ length: 10 }, () => issueOf())
@@ -75,14 +75,14 @@ describePorts('the keys of requests', (ports) => {
     expect(await ports.count('record')).toBe(11)
   })
 
-  test('the payloads of those that are refused are not stored', async () => {
+  test('the payloads of refused requests are not stored', async () => {
     const request = newKey()
     const intents = Array.from({ length: 3 }, () => issueOf())
     await Promise.all(intents.map((intent) => ask(request, intent)))
     expect(await ports.count('payload')).toBe(1)
   })
 
-  test('a key is remembered for 400 days, and may then be used again', async () => {
+  test('a key is kept for 400 days, and may then be used again', async () => {
     const [request, first, second] = [newKey(), issueOf(), issueOf()]
     await ask(request, first)
     await pass(399 * DAY)

@@ -44,8 +44,8 @@ describePorts('sends', (ports) => {
   /** The nonce is used, by a transaction that is not the send's. */
   const elsewhere = (blockNumber = 5) => ({ ...placeIn(blockNumber), transactionHash: null })
 
-  describe('planning', () => {
-    test('a send carries its members and no others, until its nonce is used', async () => {
+  describe('making a send', () => {
+    test('a send keeps exactly its members until its nonce is used', async () => {
       const [a, b, c] = await added(3)
       const members = await membersOf(outbox, [a, b])
       const sent = signed(3)
@@ -63,7 +63,7 @@ describePorts('sends', (ports) => {
       expect(await outbox.count(Date.now(), 9)).toEqual({ queued: 1, held: 0 })
     })
 
-    test('sends are read as they were after a restart, by nonce', async () => {
+    test('sends are the same after a restart, by nonce', async () => {
       const [a, b] = await added(2)
       const later = await plan(outbox, [a], { nonce: 9 })
       const first = await plan(outbox, [b], { nonce: 8 })
@@ -72,7 +72,7 @@ describePorts('sends', (ports) => {
       expect(await outbox.inFlight()).toEqual([first, later])
     })
 
-    test('a send has all of its members or is not there', async () => {
+    test('a send is stored with all of its members or not at all', async () => {
       const [a, b] = await added(2)
       const members = await membersOf(outbox, [a, b])
       await plan(outbox, [b], { nonce: 1 })
@@ -103,7 +103,7 @@ describePorts('sends', (ports) => {
   })
 
   describe('replacing', () => {
-    test('members that a replacement leaves out stay, and wait once the nonce is used', async () => {
+    test('members that a replacement omits stay, and wait once the nonce is used', async () => {
       const intents = await added(3)
       const first = await plan(outbox, intents)
       const second = signed(0)
@@ -131,7 +131,7 @@ describePorts('sends', (ports) => {
     })
   })
 
-  describe('settling', () => {
+  describe('finishing', () => {
     const whereIs = async ({ kind, documentHash }: Intent) =>
       (await outbox.find(kind, documentHash))?.outcome
 
@@ -148,7 +148,7 @@ describePorts('sends', (ports) => {
       expect(await outbox.ofOthers(place)).toEqual([])
     })
 
-    test('each member has its own outcome', async () => {
+    test('each member has its own result', async () => {
       const [stays, moves, waits, refused] = await added(4)
       const send = await plan(outbox, [stays, moves, waits, refused])
       const [place, other] = [ownPlace(send, placeIn(5)), placeIn(4)]
@@ -175,7 +175,7 @@ describePorts('sends', (ports) => {
       ])
     })
 
-    test('members in the transaction of another send that was settled are with that', async () => {
+    test('members in the transaction of another finished send belong to that one', async () => {
       const [a, b] = await added(2)
       const first = await plan(outbox, [a])
       const place = await settleAll(outbox, first)
@@ -199,7 +199,7 @@ describePorts('sends', (ports) => {
         return { second, place, all: [a, b] }
       }
 
-      test('are with that, which is settled as well', async () => {
+      test('belong to that one, which is finished too', async () => {
         const { second, place, all } = await settleFirst()
         await outbox.settle(second, [anchoredAt(place)], place, 7n)
         for (const intent of all)
@@ -210,7 +210,7 @@ describePorts('sends', (ports) => {
       })
 
       // The gateway may have been killed between the two.
-      test('leave it in flight until it is settled', async () => {
+      test('leave it in flight until it is finished', async () => {
         const { second } = await settleFirst()
         await ports.reopen()
         outbox = ports.outbox
@@ -218,7 +218,7 @@ describePorts('sends', (ports) => {
       })
     })
 
-    test('a send takes over what was found in its transaction before', async () => {
+    test('a send keeps what was found in its transaction before', async () => {
       // The transaction was unknown then: as after the restore of a backup.
       const [a, b] = await added(2)
       const transaction = signed(0)
@@ -234,7 +234,7 @@ describePorts('sends', (ports) => {
       expect(again?.members.map(({ intent }) => intent)).toEqual([b, a])
     })
 
-    test('an answer that was lost can be repeated', async () => {
+    test('a result can be written again after a lost answer', async () => {
       const [stays, waits, refused] = await added(3)
       const send = await plan(outbox, [stays, waits, refused])
       const place = ownPlace(send, placeIn(5))
@@ -248,7 +248,7 @@ describePorts('sends', (ports) => {
       expect(await events()).toHaveLength(2)
     })
 
-    test('what waits again comes after what waits already', async () => {
+    test('a change that waits again comes after those that wait already', async () => {
       const [a, b] = await added(2)
       const send = await plan(outbox, [a, b])
       const [later] = await added(1)
@@ -261,7 +261,7 @@ describePorts('sends', (ports) => {
       ])
     })
 
-    test('what can never be issued is as if nobody had asked for it', async () => {
+    test('a document that can never be issued counts as never requested', async () => {
       const request = new Uint8Array(16).fill(7)
       const old = issueOf()
       await outbox.add(old)
@@ -285,7 +285,7 @@ describePorts('sends', (ports) => {
     })
 
     // Both were in a block, which a reorg has removed; the account is distrusted meanwhile.
-    test('a revocation that a send carries can be settled after its successor was refused', async () => {
+    test('a revocation in a send can be finished after its successor was refused', async () => {
       const [old, successor] = [issueOf(), issueOf()]
       await outbox.add(old)
       await anchorAll(outbox, [old])
@@ -300,7 +300,7 @@ describePorts('sends', (ports) => {
       expect(await inFlight()).toEqual([revoking.id])
     })
 
-    test('what needs nothing any more is gone, and stays in the history of acts', async () => {
+    test('a change without effect is removed, and stays in the history of acts', async () => {
       const change: Intent = { ...releaseOf(hash()), actor: 'key one' }
       await outbox.add(change)
       const send = await plan(outbox, [change])
@@ -318,7 +318,7 @@ describePorts('sends', (ports) => {
         ['the opposite waits', 'waits'],
         ['the opposite is in flight', 'in flight'],
         ['the opposite is in a block', 'in a block'],
-      ])('waits no more when %s', async (_, state) => {
+      ])('no longer waits when %s', async (_, state) => {
         const documentHash = hash()
         const [suspend, release] = [suspendOf(documentHash), releaseOf(documentHash)]
         await outbox.add(suspend)
@@ -337,7 +337,7 @@ describePorts('sends', (ports) => {
         )
       })
 
-      test('waits no more when a revocation came after it', async () => {
+      test('no longer waits when a revocation came after it', async () => {
         const documentHash = hash()
         const [suspend, revoke] = [suspendOf(documentHash), revokeOf(documentHash)]
         await outbox.add(suspend)
@@ -358,7 +358,7 @@ describePorts('sends', (ports) => {
         expect(await queued()).toEqual([other, suspend])
       })
 
-      test('waits as a revocation, whatever came after it', async () => {
+      test('always waits if it is a revocation', async () => {
         const documentHash = hash()
         const [revoke, suspend] = [revokeOf(documentHash), suspendOf(documentHash)]
         await outbox.add(revoke)

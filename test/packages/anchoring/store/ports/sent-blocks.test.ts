@@ -71,7 +71,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await outbox.upTo(9, 1)).toEqual(blocks.slice(0, 1))
     })
 
-    test('and those that were seen are known after a restart', async () => {
+    test('and are known after a restart if they were seen', async () => {
       const [five, six] = [placeIn(5), placeIn(6)]
       await sentIn(five, six)
       await outbox.note([blockOf(five), blockOf(six)], true)
@@ -94,7 +94,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await outbox.inFlight()).toMatchObject([{ id: send.id }])
     })
 
-    test('but no sends in flight', async () => {
+    test('but not sends in flight', async () => {
       await plan(outbox, await added(1))
       expect(await unseen()).toEqual([])
       expect(await outbox.newestSeen()).toBeUndefined()
@@ -102,7 +102,7 @@ describePorts('the blocks of sends', (ports) => {
   })
 
   describe('become final', () => {
-    test('with all that their sends carry, once', async () => {
+    test('with everything that their sends carry, once', async () => {
       const [one, other] = await added(2)
       const suspend = suspendOf(hash())
       await outbox.add(suspend)
@@ -129,7 +129,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await eventsOf()).toEqual(before)
     })
 
-    test('and their transactions are not needed any more, but for the history', async () => {
+    test('and their transactions are kept only for the history', async () => {
       const [one, other] = await added(2)
       const send = await plan(outbox, [one])
       await outbox.replace(send, signed(0), 1)
@@ -146,7 +146,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await plan(outbox, await added(1), { nonce: 0 })).toMatchObject({ nonce: 0 })
     })
 
-    test('and are lost no more', async () => {
+    test('and can no longer be lost', async () => {
       const [intent] = await added(1)
       const place = await anchorAll(outbox, [intent])
       await outbox.finish(place)
@@ -154,7 +154,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await outbox.inFlight()).toEqual([])
     })
 
-    test('also for what is found in a final transaction later', async () => {
+    test('also for what is later found in a final transaction', async () => {
       const [intent] = await added(1)
       const [known, place] = [issueOf(), placeIn(5)]
       await outbox.adopt(known, place)
@@ -164,7 +164,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await eventsOf()).toContainEqual(['document.final', intent.documentHash])
     })
 
-    test('also for the payload of what is found in a final transaction later', async () => {
+    test('also for the payload of what is later found in a final transaction', async () => {
       const intent = issueOf()
       await outbox.add(intent, { payload: { sealed: randomBytes(4) } })
       const place = placeIn(5)
@@ -196,7 +196,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await unseen()).toHaveLength(1)
     })
 
-    test('and get into another block, which is not counted again', async () => {
+    test('and their sends get into another block, which is not counted again', async () => {
       const [intent] = await added(1)
       const send = await plan(outbox, [intent])
       await outbox.lose(await settleAll(outbox, send))
@@ -207,7 +207,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await ports.stores.tallies.since(0, null)).toMatchObject([{ count: 1 }])
     })
 
-    test('and what gets into a block by another send later is not counted again', async () => {
+    test('and what another send brings into a block later is not counted again', async () => {
       const [intent] = await added(1)
       const send = await plan(outbox, [intent])
       await outbox.lose(await settleAll(outbox, send))
@@ -216,7 +216,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await ports.stores.tallies.since(0, null)).toMatchObject([{ count: 1 }])
     })
 
-    test('and the statuses of changes are taken back', async () => {
+    test('and the statuses of changes are undone', async () => {
       const [one, other] = await sentIn(placeIn(4), placeIn(4))
       if (!one || !other) throw new Error('two')
       const changes = [suspendOf(one.documentHash), revokeOf(other.documentHash, 4)]
@@ -244,7 +244,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await statusOf(documentHash)).toBe('suspended')
     })
 
-    test('and what another gateway has sent stays until it is read anew', async () => {
+    test('and what another gateway has sent stays until it is read again', async () => {
       const intent = issueOf()
       const place = placeIn(5)
       await outbox.adopt(intent, place)
@@ -253,7 +253,7 @@ describePorts('the blocks of sends', (ports) => {
     })
   })
 
-  describe('of what others have sent', () => {
+  describe('of transactions of others', () => {
     const block = placeIn(5)
 
     /** Documents that were found in a transaction of another gateway in block 5. */
@@ -270,7 +270,7 @@ describePorts('the blocks of sends', (ports) => {
     }
     const sends = () => ports.count('send')
 
-    test('are found by themselves', async () => {
+    test('are found by number', async () => {
       const [one, other] = await found(2)
       const [own] = await added(1)
       await anchorAll(outbox, [own], { block })
@@ -280,7 +280,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await outbox.ofOthers(placeIn(5))).toEqual([])
     })
 
-    test('become others when the transaction is in another block', async () => {
+    test('change when the transaction is in another block', async () => {
       const intents = await found(2)
       const now = { ...placeIn(6), transactionHash: block.transactionHash }
       await outbox.note([block], true)
@@ -315,7 +315,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await sends()).toBe(1)
     })
 
-    test('are those of the transaction that has each member now', async () => {
+    test('are those of the transaction that now has each member', async () => {
       const [one, other] = await found(2)
       if (!one || !other) throw new Error('two')
       const [first, second] = [placeIn(6), placeIn(6)]
@@ -327,7 +327,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await sends()).toBe(2)
     })
 
-    test('are those of a send of ours that has a member now', async () => {
+    test('are those of a send of ours that now has a member', async () => {
       const [intent] = await found(1)
       const [own] = await added(1)
       const send = await plan(outbox, [own])
@@ -351,7 +351,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(carried.map(({ intent }) => intent)).toEqual([own])
     })
 
-    test('are left by what waits again, for any account, and by what can never be issued', async () => {
+    test('lose what waits again, for any account, and what can never be issued', async () => {
       const [waits, refused] = await found(2)
       if (!waits || !refused) throw new Error('two')
       await move(block, ABSENT, { status: 'conflict' })
@@ -364,7 +364,7 @@ describePorts('the blocks of sends', (ports) => {
       expect((await eventsOf()).at(-1)).toEqual(['document.failed', refused.documentHash])
     })
 
-    test('are left by a suspension that a later release has made moot', async () => {
+    test('lose a suspension that a later release has made void', async () => {
       const documentHash = hash()
       await outbox.add(suspendOf(documentHash))
       await resolve(outbox, suspendOf(documentHash), anchoredAt(block))
@@ -374,7 +374,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await sends()).toBe(0)
     })
 
-    test('do not change what has left them, or is final, since they were read', async () => {
+    test('do not change for members that have left, or are final, since the read', async () => {
       const [one, other] = await found(2)
       const [read] = await outbox.ofOthers(block)
       if (!one || !other || !read) throw new Error('two')
@@ -390,7 +390,7 @@ describePorts('the blocks of sends', (ports) => {
       expect(await sends()).toBe(2)
     })
 
-    test('get a new reason when a reorg lets somebody else revoke first', async () => {
+    test('get a new reason when a reorg lets another account revoke first', async () => {
       const { documentHash } = (await found(1))[0] ?? issueOf()
       const intent = revokeOf(documentHash, 4)
       await outbox.add(intent)
@@ -440,13 +440,13 @@ describePorts('the blocks of sends', (ports) => {
       if (to !== 5) expect(await kept(intent, 5)).toBeNull()
     })
 
-    test('forgets a document that a reorg drops', async () => {
+    test('drops a document that a reorg drops', async () => {
       const [intent] = await added(1)
       await outbox.lose(await anchorAll(outbox, [intent]))
       expect(await kept(intent, 5)).toBeNull()
     })
 
-    test('keeps the transaction of an adopted document', async () => {
+    test('keeps the transaction of a document that another gateway issued', async () => {
       const intent = issueOf()
       const place = placeIn(7)
       await outbox.adopt(intent, place)

@@ -51,7 +51,7 @@ describePorts('documents and their successors', (ports) => {
     expect(await successor()).toBe(one.documentHash)
   })
 
-  test('of requests at the same time, one adds a successor', async () => {
+  test('one of several concurrent requests adds a successor', async () => {
     const answers = await Promise.all(Array.from({ length: 9 }, () => supersede()))
     expect(answers.filter((answer) => answer === true)).toHaveLength(1)
     expect(answers.filter((answer) => answer === 'has_successor')).toHaveLength(8)
@@ -59,7 +59,7 @@ describePorts('documents and their successors', (ports) => {
     expect(await ports.count('change')).toBe(1)
   })
 
-  test('the revocation is there at once, and waits until the successor is in a block', async () => {
+  test('the revocation is stored at once, and waits until the successor is in a block', async () => {
     const one = issueOf()
     await supersede(one)
     const intent = revokeOf(old.documentHash, SUPERSEDED)
@@ -74,7 +74,7 @@ describePorts('documents and their successors', (ports) => {
     expect(await queued()).toEqual([])
   })
 
-  test('the revocation is of the batch of the document, and of who asked for the successor', async () => {
+  test('the revocation belongs to the batch, and to who requested the successor', async () => {
     const [supersededRoot, one] = [hash(), issueOf({ tenant: 'one', actor: 'key k' })]
     const entry = { ...ENTRY, tenant: 'one', supersedes: old.documentHash, supersededRoot }
     await outbox.add(one, { payload: { entry } })
@@ -90,7 +90,7 @@ describePorts('documents and their successors', (ports) => {
   })
 
   describe('a successor that can never be issued', () => {
-    test('leaves the document without one, and drops the revocation that waited', async () => {
+    test('frees the document for another, and drops the waiting revocation', async () => {
       const refused = issueOf()
       await supersede(refused)
       await resolve(outbox, refused, { status: 'conflict' })
@@ -101,7 +101,7 @@ describePorts('documents and their successors', (ports) => {
       expect(await revocation()).toMatchObject({ outcome: { status: 'pending' } })
     })
 
-    test('drops no revocation that somebody asked for before', async () => {
+    test('drops no revocation that was requested before', async () => {
       const revoke = revokeOf(old.documentHash)
       await outbox.add(revoke)
       const refused = issueOf()
@@ -111,7 +111,7 @@ describePorts('documents and their successors', (ports) => {
       expect(await queued()).toEqual([revoke])
     })
 
-    test('drops no revocation that somebody asked for meanwhile', async () => {
+    test('drops no revocation that was requested meanwhile', async () => {
       const revoke = revokeOf(old.documentHash)
       const refused = issueOf()
       await supersede(refused)
@@ -132,7 +132,7 @@ describePorts('documents and their successors', (ports) => {
       expect(await ports.count('change')).toBe(1)
     })
 
-    test('changes no reason of what a transaction carries', async () => {
+    test('does not change the reason of a change in a transaction', async () => {
       const one = issueOf()
       await supersede(one)
       await anchorAll(outbox, [one], { nonce: 1 })
@@ -146,14 +146,14 @@ describePorts('documents and their successors', (ports) => {
     })
   })
 
-  test('the revocation is found beside a suspension that is on the chain', async () => {
+  test('finds the revocation beside a suspension that is on the chain', async () => {
     await supersede()
     await outbox.add(suspendOf(old.documentHash))
     await anchorAll(outbox, [suspendOf(old.documentHash)], { nonce: 1 })
     expect(await revocation()).toMatchObject({ outcome: { status: 'pending' } })
   })
 
-  test('a revocation that a transaction has carried in vain waits again', async () => {
+  test('a revocation whose transaction failed waits again', async () => {
     const one = issueOf()
     await supersede(one)
     await anchorAll(outbox, [one], { nonce: 1 })
@@ -172,7 +172,7 @@ describePorts('documents and their successors', (ports) => {
       expect(await supersede()).toBe('has_successor')
     })
 
-    test('is guarded and listed beside one that was requested here', async () => {
+    test('is protected and listed like one that was requested here', async () => {
       const [one, other] = [issueOf(), issueOf()]
       await supersede(one)
       await outbox.adopt(other, placeIn(6), {

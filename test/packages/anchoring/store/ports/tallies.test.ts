@@ -32,7 +32,7 @@ describePorts('tallies', (ports) => {
     await resolve(ports.outbox, intentOfBatch(batch), at(5))
   }
 
-  test('counts what got into a block, by tenant, and a move not again', async () => {
+  test('counts issued documents by tenant, and a move only once', async () => {
     const { tallies } = ports.stores
     const { outbox } = ports
     const one: Intent = { kind: 'issue', documentHash: hash('1'), validUntil: 0, tenant: 'one' }
@@ -56,7 +56,7 @@ describePorts('tallies', (ports) => {
     expect(await tallies.since(TODAY + 2, null)).toEqual([])
   })
 
-  test('remembers the last backup of its own', async () => {
+  test('remembers its last backup', async () => {
     const { backups } = ports.stores
     if (!backups) return
     expect(await backups.last()).toBeNull()

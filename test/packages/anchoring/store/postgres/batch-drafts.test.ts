@@ -14,14 +14,14 @@ const folder = postgresFolder()
 const log = createLog('silent')
 const bytes = (length: number) => new Uint8Array(randomBytes(length))
 
-describe.skipIf(folder === undefined)('drafts of batches that gateways share', () => {
+describe.skipIf(folder === undefined)('drafts of batches of several gateways', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres(folder ?? '')
   })
   afterAll(() => server.remove())
 
-  test('a start deletes the drafts that no gateway works on', async () => {
+  test('a start deletes the drafts that no gateway uses', async () => {
     const url = await server.newDatabase()
     const database = await openPostgres(url, log)
     onTestFinished(() => database.close())

@@ -34,19 +34,19 @@ afterAll(() => {
 
 const open = (parameters: string) => openPostgres(`${address}?${parameters}`, createLog('silent'))
 
-test('names an authority that is not known, and how to name it', async () => {
+test('reports an unknown authority, and how to name it', async () => {
   await expect(open('sslmode=verify-full')).rejects.toThrow(
     /^DATABASE_URL leads to .* certificate is not accepted .*sslrootcert=/,
   )
 })
 
-test('names the host where the certificate is of another one', async () => {
+test('reports the host when the certificate is of another one', async () => {
   await expect(open(`sslmode=verify-full&sslrootcert=${authority}`)).rejects.toThrow(
     /^DATABASE_URL leads to .*127\.0\.0\.1.* is not in the cert's list/,
   )
 })
 
-test('names a file that cannot be read', async () => {
+test('reports a file that cannot be read', async () => {
   await expect(open('sslmode=verify-full&sslrootcert=/no/ca.pem')).rejects.toThrow(
     /^DATABASE_URL names a file that cannot be read: ENOENT.*\/no\/ca.pem/,
   )
@@ -67,7 +67,7 @@ test.each([
   ['postgres://user:p ss@host/database', 'as %40 %23'],
   ['mysql://host/database', 'must be a postgres:// URL'],
   ['host/database', 'must be a postgres:// URL'],
-])('args: %s', (DATABASE_URL, problem) => {
+])('%s', (DATABASE_URL, problem) => {
   const read = () => readConfig({ DATABASE_URL }).databaseUrl
   if (problem === undefined) return expect(read()).toBe(DATABASE_URL.trim())
   expect(read).toThrow(ConfigError)

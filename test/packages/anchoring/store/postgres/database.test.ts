@@ -64,7 +64,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await numbersIn(database)).toEqual([1, 2])
   })
 
-  test('an error in a transaction undoes it, and reaches the caller as it is', async () => {
+  test('an error in a transaction rolls it back, and reaches the caller unchanged', async () => {
     const database = await newTable()
     const error = new IssueError('conflict', 'on purpose')
     const failed = database.transaction(async (query) => {
@@ -75,7 +75,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await numbersIn(database)).toEqual([])
   })
 
-  test('runs a transaction again that lost a deadlock', async () => {
+  test('repeats a transaction that lost a deadlock', async () => {
     const database = await newTable()
     await database.query('INSERT INTO number VALUES (1), (2)')
     const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -111,7 +111,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await numbersIn(database)).toEqual([2])
   })
 
-  describe('an answer that is lost', () => {
+  describe('a lost answer', () => {
     const INSERT = statement('INSERT INTO number VALUES (:value)')
     const unknown = { code: 'outcome_unknown' }
 
@@ -167,7 +167,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     })
   })
 
-  test('wakes another gateway up, also after the connection broke', async () => {
+  test('wakes another gateway, also after the connection broke', async () => {
     const url = await server.newDatabase()
     const [one, other] = await Promise.all([open(url), open(url)])
     const heard: (string | undefined)[] = []
@@ -182,7 +182,7 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
   })
 
-  test('refuses a database of another version, and leaves it as it is', async () => {
+  test('refuses a database of another version, and leaves it unchanged', async () => {
     const url = await server.newDatabase()
     const { query } = await open(url)
     for (const [version, message] of [

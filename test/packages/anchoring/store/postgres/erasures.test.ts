@@ -58,7 +58,7 @@ describe.skipIf(folder === undefined)('what PostgreSQL keeps of an erased docume
     }
   }
 
-  test('the receipt names where bytes stay until the server has written over them', async () => {
+  test('the receipt names where bytes remain until the server has overwritten them', async () => {
     const { client, store, erasures } = await open()
     // A large payload is kept beside its row.
     const [large, small] = [randomBytes(10_000), randomBytes(300)]

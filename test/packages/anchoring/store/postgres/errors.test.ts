@@ -32,7 +32,7 @@ test.each([
   expect(isRetriable(error)).toBe(code === '40P01')
 })
 
-test('passes on an error that is none of PostgreSQL', () => {
+test("passes on an error that is not PostgreSQL's", () => {
   const error = new IssueError('conflict', 'on purpose', withCode('23505'))
   expect(outageOf(error)).toBe(error)
   expect(unansweredOf(error)).toBe(error)

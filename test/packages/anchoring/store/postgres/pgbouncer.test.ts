@@ -30,7 +30,7 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
     return database
   }
 
-  test('in session mode, gateways wake each other up', async () => {
+  test('in session mode, gateways wake each other', async () => {
     const url = await through('session')
     const [one, other] = await Promise.all([open(url), open(url)])
     const heard: (string | undefined)[] = []
@@ -83,7 +83,7 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
   )
 
   test.each(['transaction', 'statement'] as const)(
-    'refuses %s mode, with a sentence',
+    'refuses %s mode, with an explanation',
     async (mode) => {
       const opened = openPostgres(await through(mode), createLog('silent'))
       await expect(opened).rejects.toThrow(DatabaseUrlError)

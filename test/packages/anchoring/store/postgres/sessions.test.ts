@@ -70,7 +70,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     expect(await held.alsoTake('c')).toBe(false)
   })
 
-  test('of sessions that ask at the same time, one gets the lock', async () => {
+  test('one of several concurrent sessions gets the lock', async () => {
     const { one, two } = await openTwo()
     const asked = await Promise.all([one, two, one, two].map((sessions) => sessions.take('a')))
     const taken = asked.filter((session) => session !== undefined)
@@ -87,7 +87,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     await takeSoon(two, 'a')
   })
 
-  test('a released lock is decided about first: the write under way is committed', async () => {
+  test('the write under way is committed before a lock is released', async () => {
     const { one, values } = await openTwo()
     const held = await take(one, 'a')
     const written = held.database.write(single(INSERT, { value: 1 }))
@@ -120,7 +120,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     await expect.poll(() => held.ended.aborted).toBe(true)
   })
 
-  test('a session that only pings lasts for longer than its term', async () => {
+  test('a session that only pings outlives its term', async () => {
     const { one, two, query } = await openTwo(900)
     const held = await take(one, 'a')
     await query('SELECT pg_sleep(3)')
@@ -129,7 +129,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     expect(await two.take('a')).toBeUndefined()
   })
 
-  test('a process that stands still loses its lock after the term', async () => {
+  test('a process that stops loses its lock after the term', async () => {
     const { proxy, one, two, values } = await openTwo(900)
     const held = await take(one, 'a')
     proxy.freeze()
@@ -139,7 +139,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     expect(await values()).toEqual([])
   })
 
-  test('a process that stands still in a transaction loses its lock and the transaction', async () => {
+  test('a process that stops in a transaction loses its lock and the transaction', async () => {
     const { proxy, one, two, values } = await openTwo(900)
     const held = await take(one, 'a')
     proxy.holdNext(/INSERT INTO written/, 60_000)
@@ -151,7 +151,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     expect(await values()).toEqual([])
   })
 
-  test('a session sees those that stand for the same lock', async () => {
+  test('a session sees those that wait for the same lock', async () => {
     const { one, two } = await openTwo()
     const [held, other] = [await one.open(), await two.open()]
     onTestFinished(() => held.release())
@@ -166,8 +166,8 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
     await expect.poll(() => held.hasRival('gateway')).toBe(false)
   })
 
-  describe('what is written through a session', () => {
-    test('is written in a transaction or a single statement', async () => {
+  describe('a write through a session', () => {
+    test('is a transaction or a single statement', async () => {
       const { one, values } = await openTwo()
       const { database } = await take(one, 'a')
       await database.change(INSERT, { value: 1 })
@@ -175,7 +175,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
       expect(await values()).toEqual([1, 2])
     })
 
-    test('is rolled back when the work refuses, and the session lasts', async () => {
+    test('is rolled back when the work throws, and the session lasts', async () => {
       const { one, two, values } = await openTwo()
       const { database, ended } = await take(one, 'a')
       const refused = database.write(function* () {
@@ -193,7 +193,7 @@ describe.skipIf(folder === undefined)('session locks in PostgreSQL', () => {
       ['a transaction', 'COMMIT', ({ write }) => write(single(INSERT, { value: 1 }))],
       ['a statement', 'INSERT 0 1', ({ change }) => change(INSERT, { value: 1 })],
       ['a group of writes', 'COMMIT', ({ together }) => together({ work: insertAll })(1)],
-    ])('the session ends after %s without an answer', async (_, tag, write) => {
+    ])('ends the session after %s without an answer', async (_, tag, write) => {
       const { proxy, one, two, values } = await openTwo()
       const held = await take(one, 'a')
       proxy.loseNext(tag, /INSERT INTO written/)

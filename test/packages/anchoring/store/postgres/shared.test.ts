@@ -133,7 +133,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     expect(await one.shared.lead()).toBeUndefined()
   })
 
-  test('the gateway that leads tells the others', async () => {
+  test('the leader notifies the others', async () => {
     const { two, leading } = await openTwo()
     expect(await two.shared.told()).toBeUndefined()
     await leading.tell('{"a":1}')
@@ -143,7 +143,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     expect(told?.age).toBeGreaterThanOrEqual(0)
   })
 
-  test('the gateway that leads gets what any gateway adds, for any of its accounts', async () => {
+  test('the leader gets what any gateway adds, for any of its accounts', async () => {
     const { one, two, leading, leads } = await openTwo()
     await one.outbox.add(issueOf(1))
     await two.outbox.add(issueOf(2))
@@ -157,7 +157,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     )
   })
 
-  test('gateways that are asked with one key at the same time add one document', async () => {
+  test('concurrent requests with one key at several gateways add one document', async () => {
     const { one, two } = await openTwo()
     const answers: unknown[] = []
     for (let round = 0; round < 20; round++) {
@@ -172,7 +172,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     expect(answers.filter((answer) => answer === 'key_reused')).toHaveLength(20)
   })
 
-  test('gateways that are asked for a successor at the same time add one', async () => {
+  test('concurrent requests for a successor at several gateways add one', async () => {
     const { one, two } = await openTwo()
     const answers: unknown[] = []
     for (let round = 0; round < 20; round++) {
@@ -187,7 +187,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
     expect(answers.filter((answer) => answer === 'has_successor')).toHaveLength(20)
   })
 
-  test('gateways are woken up by what they wait for', async () => {
+  test('gateways are woken by what they wait for', async () => {
     const { one, two, leading } = await openTwo()
     const heard = { waiting: 0, outcome: 0 }
     for (const channel of ['waiting', 'outcome'] as const)

@@ -89,7 +89,7 @@ const rowsIn = (table: string) =>
   Number(database.sqlite.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
 describe('what is stored before the promise', () => {
-  test('shows in the index from the promise on, with the block of its batch', async () => {
+  test('is in the index from the promise on, with the block of its batch', async () => {
     const parts = open()
     const { request, batch, documents } = await drafted(parts)
     const listed = async (status?: ListedStatus) =>
@@ -130,7 +130,7 @@ describe('what is stored before the promise', () => {
     expect([rowsIn('record'), rowsIn('batch')]).toEqual([2, 1])
   })
 
-  test('those that have been erased are returned', async () => {
+  test('returns the erased documents', async () => {
     const parts = open()
     const [erased, other] = [hash(), hash()] as const
     database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(fromHex(erased))
@@ -144,7 +144,7 @@ describe('what is stored before the promise', () => {
     expect(found).toEqual(new Set([erased]))
   })
 
-  test('a start deletes it of all requests but those whose batch was promised', async () => {
+  test('a start deletes it unless its batch was promised', async () => {
     const before = open()
     const lost = await drafted(before)
     const kept = await drafted(before)
@@ -159,7 +159,7 @@ describe('what is stored before the promise', () => {
     expect(await parts.drafts.discardAll(going)).toBe(0)
   })
 
-  test('a block that was there before stays', async () => {
+  test('an existing block stays', async () => {
     const parts = open()
     const shared = block()
     await parts.store.put(shared.hash, shared.bytes)
@@ -170,7 +170,7 @@ describe('what is stored before the promise', () => {
     expect(await parts.store.missing([shared.hash])).toEqual([])
   })
 
-  test('a block that was there before stays, also when it was stored again', async () => {
+  test('an existing block stays, also when it was stored again', async () => {
     const parts = open()
     const shared = block()
     await parts.store.put(shared.hash, shared.bytes)
@@ -191,7 +191,7 @@ describe('what is stored before the promise', () => {
     expect([rowsIn('payload'), rowsIn('batch_draft')]).toEqual([2, 0])
   })
 
-  test('only what the request itself stored is deleted, whoever writes meanwhile', async () => {
+  test('deletes only what the request itself stored, whoever writes meanwhile', async () => {
     const parts = open()
     const [one, other] = [randomBytes(32), randomBytes(32)]
     const many = () => Array.from({ length: 200 }, block)
@@ -206,7 +206,7 @@ describe('what is stored before the promise', () => {
     expect(await parts.store.missing([...ofOther, alone].map(({ hash }) => hash))).toEqual([])
   })
 
-  test('a group is noted before it is pinned, and unpinned by its note', async () => {
+  test('a group is recorded before it is pinned, and unpinned by its record', async () => {
     const pinned: string[] = []
     const root = Buffer.from('root')
     const parts = open({

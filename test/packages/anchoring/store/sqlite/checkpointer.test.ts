@@ -31,7 +31,7 @@ function openPlain(): { sqlite: DatabaseSync; checkpointer: Checkpointer; log: (
   }
 }
 
-test('writes the log into the file beside a transaction, and starts it over', async () => {
+test('writes the log into the file beside a transaction, and restarts it', async () => {
   const { sqlite, checkpointer, log } = openPlain()
   const insert = sqlite.prepare('INSERT INTO page VALUES (zeroblob(3000))')
   for (let i = 0; i < 10; i++) insert.run()
@@ -49,7 +49,7 @@ test('writes the log into the file beside a transaction, and starts it over', as
   sqlite.close()
 })
 
-test('reports a file that it cannot open, and can be closed after it', async () => {
+test('reports a file that it cannot open, and can then be closed', async () => {
   const checkpointer = createCheckpointer(join(dir, 'nowhere', 'gateway.db'))
   await expect(checkpointer.run('PASSIVE')).rejects.toThrow('unable to open')
   await expect(checkpointer.run('PASSIVE')).rejects.toThrow()

@@ -88,7 +88,7 @@ test('writes that arrive during a flush share the next one', async () => {
   expect(flushes).toHaveLength(2)
 })
 
-test('a commit takes no more work once it has taken long', async () => {
+test('a commit gets no more work once it has taken long', async () => {
   const order: string[] = []
   const busy = (name: string) =>
     database
@@ -103,7 +103,7 @@ test('a commit takes no more work once it has taken long', async () => {
   expect(order).toEqual(['runs first', 'resolves first', 'runs second', 'resolves second'])
 })
 
-test('an urgent write does not wait for a flush, and takes waiting writes along', async () => {
+test('an urgent write does not wait for a flush, and includes waiting writes', async () => {
   const flushes: { log: Buffer; done: (error?: Error) => void }[] = []
   disk = (log, done) => flushes.push({ log, done })
   const resolved: string[] = []
@@ -315,7 +315,7 @@ describe('the owner of a file', () => {
   })
 })
 
-test('transactions during a late copy do not break it', async () => {
+test('transactions during a late copy do not damage it', async () => {
   const BUSY_MS = 3
   const COPIES = 16
   let working = true
@@ -369,7 +369,7 @@ test.each([
   expect(readFileSync(path)).toEqual(before)
 })
 
-test('says what to do about a folder that is read-only', async () => {
+test('explains what to do about a read-only folder', async () => {
   chmodSync(dir, 0o500)
   // Root may write there all the same.
   const code = `import('#store/drivers/sqlite/driver.ts').then(({ openSqlite }) =>

@@ -62,7 +62,7 @@ test.each(PAGES)('a page %s is read by an index, without sorting', async (_, que
 
 // Members are never deleted, so there are as many as documents.
 test.each(['pending', 'revoked', 'valid'] as const)(
-  'a page of those that are %s does not look through all members',
+  'a page of those that are %s does not read all members',
   async (status) => {
     const steps = await stepsOf({ status })
     expect(steps.filter((step) => /^(SCAN member|SEARCH member .*>\?)/.test(step))).toEqual([])

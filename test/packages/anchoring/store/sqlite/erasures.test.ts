@@ -54,7 +54,7 @@ async function erase(blocks: readonly Block[]): Promise<void> {
     await erasures.finish(left, NONE)
 }
 
-test('neither the file nor its log holds a stored document afterwards', async () => {
+test('neither the file nor its log has a stored document afterwards', async () => {
   const store = createPayloadStore(database)
   const blocks = Array.from({ length: 40 }, (_, seed) => blockOf(seed))
   await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
@@ -81,7 +81,7 @@ test('the receipt of a document without bytes says that the file was not searche
   })
 })
 
-test('neither holds a document that the outbox keeps for Kubo', async () => {
+test('neither has a document that the outbox keeps for Kubo', async () => {
   const outbox = createOutbox(database)
   const block = blockOf(1)
   const { documentHash, bytes } = block
@@ -146,7 +146,7 @@ describe('a restart', () => {
     database = openSqlite(path)
   }
 
-  test('goes on with what a kill has interrupted', async () => {
+  test('finishes what a kill interrupted', async () => {
     const block = blockOf(1)
     await createPayloadStore(database).put(block.hash, block.bytes)
     await erasuresOf(database).begin(block.documentHash, 'default')
@@ -177,7 +177,7 @@ describe('a restart', () => {
     ])
   })
 
-  test('an entry of the list is erased, whatever the database says', async () => {
+  test('treats an entry of the list as erased, whatever the database says', async () => {
     const [listed, kept] = [blockOf(1), blockOf(2)]
     const store = createPayloadStore(database)
     for (const { hash, bytes } of [listed, kept]) await store.put(hash, bytes)
@@ -194,7 +194,7 @@ describe('a restart', () => {
   })
 })
 
-test('finds bytes wherever they are in a file, over the ends of chunks too', async () => {
+test('finds bytes anywhere in a file, also across chunks', async () => {
   const wanted = fromHex(blockOf(7).documentHash)
   const chunk = 1024 * 1024
   for (const at of [0, 5, chunk - 40, chunk - 31, chunk - 1, chunk, 2 * chunk - 16]) {

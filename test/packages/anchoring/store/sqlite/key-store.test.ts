@@ -21,7 +21,7 @@ test('returns keys as they were put, the oldest first, in every process', async 
   expect(await other.list()).toEqual([{ ...FULL, label: 'changed' }, BARE])
 })
 
-test('the version grows with every change, and not with a use', async () => {
+test('the version grows with every change, but not with a use', async () => {
   const [store, other] = [folder.open(), folder.open()]
   const versions = [await store.version()]
   await other.put(BARE)
@@ -44,7 +44,7 @@ test('a use of an unknown key changes nothing', async () => {
   expect(await store.list()).toEqual([])
 })
 
-test('an update that throws changes nothing, and the store goes on', async () => {
+test('an update that throws changes nothing, and the store still works', async () => {
   const store = folder.open()
   await store.put(BARE)
   const refusal = new Error('no')
@@ -67,7 +67,7 @@ test('remembers that there was a key', async () => {
   expect(await folder.open().hadKeys()).toBe(true)
 })
 
-test('the file, and those beside it, are for this user alone', async () => {
+test('the files are readable by their owner only', async () => {
   const store = folder.open()
   await store.put(BARE)
   for (const path of [folder.path, `${folder.path}-wal`, `${folder.path}-shm`]) {

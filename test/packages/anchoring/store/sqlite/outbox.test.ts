@@ -50,7 +50,7 @@ async function scansOf(work: (used: Used) => Promise<void>) {
   }
 }
 
-test('no statement looks through all records, changes or sends', async () => {
+test('no statement reads all records, changes or sends', async () => {
   const { scans, searches } = await scansOf(async ({ database, outbox }) => {
     // Everything that the outbox does, once.
     const [one, two, three, old] = [issueOf(), issueOf(), issueOf(), issueOf()]
@@ -107,7 +107,7 @@ test('no statement looks through all records, changes or sends', async () => {
 })
 
 // Few are in flight, but members are never deleted.
-test('what is in flight is found without looking through all members', async () => {
+test('finds what is in flight without reading all members', async () => {
   const { scans } = await scansOf(async ({ outbox }) => void (await outbox.inFlight()))
   expect(scans).toEqual(['SCAN send USING INDEX send_in_flight'])
 })

@@ -74,7 +74,7 @@ async function rowsIn(): Promise<{ isBehind: boolean; rows: Set<number> }> {
   }
 }
 
-test('finds nothing lost after kills at any moment', async () => {
+test('finds no lost writes after kills at any moment', async () => {
   const seed = freshSeed()
   const random = seededRandom(seed)
   const onDisk: number[] = []
@@ -88,7 +88,7 @@ test('finds nothing lost after kills at any moment', async () => {
   expect(onDisk.filter((row) => !rows.has(row))).toEqual([])
 }, 180_000)
 
-describe('finds writes lost, until it is accepted, when after a kill', () => {
+describe('reports lost writes until accepted, when after a kill', () => {
   const log = () => `${path}-wal`
   test.each<[string, () => void]>([
     ['the log is deleted', () => rmSync(log())],
@@ -131,7 +131,7 @@ describe('finds writes lost, until it is accepted, when after a kill', () => {
   })
 })
 
-test('ignores the mark of another file, in a copy of a folder that was in use', async () => {
+test('ignores the mark of another file in a copy of a folder in use', async () => {
   await writeAndKill(0, 50)
   cpSync(path, join(dir, 'copy.db'))
   cpSync(`${path}-mark`, join(dir, 'copy.db-mark'))
