@@ -1,7 +1,7 @@
 import type { Hex } from '#document/hex.ts'
 import { ABSENT, type Outcome } from '#promise/anchoring.ts'
 import { outcomesOfSends, usedIn } from '#promise/outcome.ts'
-import type { Blocks, RegistryReader, Sends } from '#promise/ports.ts'
+import type { Account, Blocks, RegistryReader, Sends } from '#promise/ports.ts'
 import type { Send, UsedIn } from '#promise/send.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
@@ -27,6 +27,7 @@ export type Settling = {
 
 type SettlingDeps = {
   inFlight: InFlight
+  account: Pick<Account, 'nextNonce'>
   registry: RegistryReader
   blocks: Blocks
   outbox: Pick<Sends, 'settle'>

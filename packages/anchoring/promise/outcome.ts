@@ -3,7 +3,7 @@ import { isReleased } from '#verifier/status.ts'
 import { ABSENT, type Anchoring, type Outcome, UNSEEN, type Undone } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
-import type { Blocks, RegistryReader } from './ports.ts'
+import type { Account, Blocks, RegistryReader } from './ports.ts'
 import {
   isInBatch,
   type RegistryEvent,
@@ -101,7 +101,7 @@ export async function outcomesOfSends(
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function usedIn(
-  { registry, blocks }: { registry: RegistryReader; blocks: Blocks },
+  deps: { account: Pick<Account, 'nextNonce'>; registry: RegistryReader; blocks: Blocks },
   send: Send,
   outcomes: readonly Outcome[],
 ): Promise<UsedIn> {
@@ -110,13 +110,16 @@ export async function usedIn(
     outcome.status === 'anchored' &&
     outcome.blockHash !== UNSEEN &&
     own.has(outcome.transactionHash ?? '0x')
-  const place = outcomes.find(isOwn) ?? (await receiptOf(registry, send))
+  const place = outcomes.find(isOwn) ?? (await receiptOf(deps.registry, send))
   if (place && 'blockHash' in place) {
     const { blockNumber, blockHash, transactionHash } = place
     return { blockNumber, blockHash, transactionHash }
   }
-  const { number } = await blocks.head()
-  const blockHash = (await blocks.blockHash(number)) ?? UNSEEN
+  const { number } = await deps.blocks.head()
+  const blockHash = (await deps.blocks.blockHash(number)) ?? UNSEEN
+  // A reorg may have come since the nonce was read, and the block be of the new fork.
+  if ((await deps.account.nextNonce()) <= send.nonce)
+    throw new IssueError('chain_unavailable', 'the nonce is not used any more')
   return { blockNumber: number, blockHash, transactionHash: null }
 }
 

@@ -95,16 +95,20 @@ async function isDone(
   { kind, documentHash }: RevisionIntent,
   { record }: Revisable,
 ): Promise<boolean> {
-  const isPromised = async (other: RevisionIntent['kind']) =>
-    (await outbox.find(other, documentHash))?.outcome.status === 'pending'
+  /** Whether a change will be on the chain, or is in a block that this reading does not show. */
+  const isAhead = async (other: RevisionIntent['kind']) => {
+    const outcome = (await outbox.find(other, documentHash))?.outcome
+    if (outcome?.status !== 'anchored') return outcome !== undefined
+    return outcome.blockNumber >= record.revokedBlock
+  }
   const revocation = revocationOf(record)
   if (kind === 'revoke') return revocation === 'final'
   if (revocation === 'final')
     throw new IssueError('already_revoked', 'the document is permanently revoked')
   // A node that is behind, or a reorg, may hide a promised revision.
-  if (kind === 'suspend') return revocation === 'suspended' && !(await isPromised('release'))
-  if (revocation === 'suspended' || (await isPromised('suspend'))) return false
-  if (revocation === 'none' && !(await isPromised('release')))
+  if (kind === 'suspend') return revocation === 'suspended' && !(await isAhead('release'))
+  if (revocation === 'suspended' || (await isAhead('suspend'))) return false
+  if (revocation === 'none' && !(await isAhead('release')))
     throw new IssueError('not_suspended', 'the document is not suspended')
   return revocation === 'released'
 }

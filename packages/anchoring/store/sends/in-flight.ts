@@ -6,7 +6,7 @@ import type { FeeLog, Sender, Sends } from '#promise/ports.ts'
 import type { Attempt, Member, Send, SignedTransaction, UsedIn } from '#promise/send.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { itemColumns, itemJoins, itemOf } from '../items.ts'
-import { all, bytesOf, first, hexOf, type Row, statement, type Work } from '../sql.ts'
+import { all, bytesOf, first, hexOf, numberOrNull, type Row, statement, type Work } from '../sql.ts'
 import { maySend, senderValues } from '../waiting.ts'
 import { joinSend, settleItems } from './write.ts'
 
@@ -83,8 +83,16 @@ function attemptOf(row: Row, nonce: number): Attempt {
   }
 }
 
+// The node that was asked for the head may be behind blocks that are known.
 const INSERT_SEND = statement(
-  'INSERT INTO send (nonce, head, account) VALUES (:nonce, :head, :account) RETURNING id',
+  (sql) => `
+    INSERT INTO send (nonce, head, account)
+    SELECT ${sql.value('nonce', 'integer')}, CASE WHEN ${sql.value('head', 'integer')} IS NOT NULL THEN ${sql.larger(
+      sql.value('head', 'integer'),
+      `coalesce((SELECT max(block_number) FROM send
+        WHERE block_number IS NOT NULL AND NOT final), 0)`,
+    )} END, ${sql.value('account', 'bytes')}
+    RETURNING id, head`,
 )
 const COUNT_READY = statement(
   (sql) => `
@@ -124,7 +132,15 @@ function* addSend(added: {
   yield* all(LEAVE_QUEUE, { places })
   const attempt = { ...signed, carried: members.length }
   yield* addAttempt(id, attempt)
-  return { id, account, nonce, members, attempts: [attempt], ...(head !== undefined && { head }) }
+  const newest = numberOrNull(row?.head ?? null)
+  return {
+    id,
+    account,
+    nonce,
+    members,
+    attempts: [attempt],
+    ...(newest !== null && { head: newest }),
+  }
 }
 
 const INSERT_ATTEMPT = statement(`

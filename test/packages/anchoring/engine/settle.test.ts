@@ -74,6 +74,7 @@ async function start(documents: number) {
   const failed = vi.fn()
   const { settle } = createSettling({
     inFlight,
+    account: { nextNonce: async () => Number.MAX_SAFE_INTEGER },
     registry: {
       async records(keys) {
         if (chain.failure) throw chain.failure

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { type Outcome, UNSEEN } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
@@ -237,6 +237,12 @@ describe('the block in which a nonce is used', () => {
     ...place,
     transactionHash,
   })
+  /** The nonce that the chain needs once its head was read; that of the send is 7. */
+  let next = 8
+  beforeEach(() => {
+    next = 8
+  })
+
   /** @param mined The hash of the transaction whose receipt a node has. */
   function placeOf(outcomes: readonly Outcome[], mined?: Hex, headHash: Hex | null = word(HEAD)) {
     const send = sendOf([suspend], OWN, word(4))
@@ -254,7 +260,7 @@ describe('the block in which a nonce is used', () => {
       blockHash: async () => headHash,
       finalizedBlock: none,
     }
-    return usedIn({ registry, blocks }, send, outcomes)
+    return usedIn({ account: { nextNonce: async () => next }, registry, blocks }, send, outcomes)
   }
   const atHead = { blockNumber: HEAD, blockHash: word(HEAD), transactionHash: null }
 
@@ -271,6 +277,11 @@ describe('the block in which a nonce is used', () => {
   test('is the newest one when a foreign transaction used the nonce', async () => {
     expect(await placeOf([anchored(OTHER)])).toEqual(atHead)
     expect(await placeOf([], undefined, null)).toEqual({ ...atHead, blockHash: UNSEEN })
+  })
+
+  test('is unknown when a reorg has taken the nonce back before the head was read', async () => {
+    next = 7
+    await expect(placeOf([])).rejects.toMatchObject({ code: 'chain_unavailable' })
   })
 
   test('is the newest one when no node has the events of its own transaction', async () => {
