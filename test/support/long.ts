@@ -4,3 +4,6 @@
  */
 // biome-ignore lint/style/noProcessEnv: set by vitest.config.ts.
 export const IS_LONG = process.env.TEST_TIER === 'long'
+/** Whether a tier is run, and not files by their paths. */
+// biome-ignore lint/style/noProcessEnv: set by vitest.config.ts.
+export const IS_TIER = process.env.TEST_TIER !== 'test'
