@@ -119,7 +119,8 @@ async function assertOneAccount(query: Query, configured: string): Promise<void>
   const rows = await query(
     `SELECT account FROM send WHERE account <> $1 AND block_number IS NULL AND NOT final
      UNION
-     SELECT sent_by FROM waiting WHERE sent_by <> $1 AND length(sent_by) > 0`,
+     SELECT account FROM send JOIN waiting ON waiting.sent_in = send.id
+     WHERE account <> $1 AND NOT final`,
     [fromHex(own)],
   )
   if (rows.length > 0)

@@ -26,8 +26,8 @@ const PROMISE_BATCH = statement(
 )
 const WAIT = statement(
   (sql) => `
-    INSERT INTO waiting (batch, sent_by)
-    SELECT id, CASE WHEN ${sql.value('isAnchored', 'flag')} THEN ${sql.value('other', 'bytes')} END
+    INSERT INTO waiting (batch, sent_in)
+    SELECT id, CASE WHEN ${sql.value('isAnchored', 'flag')} THEN 0 END
     FROM batch WHERE id = :id AND NOT EXISTS (SELECT 1 FROM member WHERE member.batch = batch.id)
     ON CONFLICT DO NOTHING`,
 )
@@ -61,7 +61,7 @@ function* promise(request: Uint8Array, batch: Parameters<BatchLog['promise']>[1]
   const marked = yield* first(PROMISE_BATCH, { id, actor })
   yield* all(OWN, { id, tenant })
   // One that is on the chain already is not sent again.
-  yield* all(WAIT, { id, isAnchored, other: new Uint8Array() })
+  yield* all(WAIT, { id, isAnchored })
   yield* notify(WAITING_CHANNEL)
   return marked !== undefined
 }

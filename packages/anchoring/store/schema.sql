@@ -158,9 +158,9 @@ CREATE TABLE waiting (
   -- refused.
   not_before bigint,
   tries bigint NOT NULL DEFAULT 0,
-  -- The account of the last send that carried it; empty for one of another gateway. It may be on the
-  -- chain already.
-  sent_by bytea,
+  -- The last send that carried it; 0 = one that this database does not know. It may be on the chain
+  -- already.
+  sent_in bigint,
   -- Whether it was in a block before, and counted in `tally`.
   counted boolean NOT NULL DEFAULT false
 );

@@ -33,12 +33,13 @@ const isReady = (sql: Dialect, column: 'record' | 'batch', id: string) => `EXIST
  * A change waits until its document or batch, and the change before it, are in a block; where
  * another account sent these, in a final one. The registry skips the change of a document that is
  * not on the chain, and only the transactions of one account stay in order after a reorg. A
- * suspension or a release that an account has carried could be mined once more, so no other account
- * sends it.
+ * suspension or a release that an account has carried could be mined once more until a final block
+ * has its nonce, so no other account sends it before.
  */
 export const maySend = (sql: Dialect) => `(waiting.change IS NULL OR (
-  (change.kind = 'revoke' OR waiting.sent_by IS NULL OR length(waiting.sent_by) = 0
-    OR waiting.sent_by = ${sql.value('account', 'bytes')} OR ${isGone(sql, 'waiting.sent_by')})
+  (change.kind = 'revoke' OR NOT EXISTS (
+    SELECT 1 FROM send WHERE send.id = waiting.sent_in AND NOT send.final
+      AND send.account <> ${sql.value('account', 'bytes')} AND NOT ${isGone(sql, 'send.account')}))
   AND NOT EXISTS (
     SELECT 1 FROM record WHERE change.root IS NULL AND record.hash = change.hash
       AND record.batch IS NULL AND NOT ${isReady(sql, 'record', 'record.id')})
@@ -57,7 +58,7 @@ export const maySend = (sql: Dialect) => `(waiting.change IS NULL OR (
 const IS_HELD = `waiting.not_before > :now AND waiting.not_before <= :now + ${MAX_HOLD_MS}`
 const SELECT_NEXT = statement(
   (sql) => `
-    SELECT ${itemColumns('waiting')}, waiting.tries AS tries, waiting.sent_by AS sent_by
+    SELECT ${itemColumns('waiting')}, waiting.tries AS tries, waiting.sent_in AS sent_in
     FROM waiting ${itemJoins('waiting')}
     WHERE (${IS_HELD}) IS NOT TRUE AND ${maySend(sql)}
     ORDER BY waiting.id LIMIT :limit`,
@@ -67,8 +68,9 @@ const COUNT = statement(`
     SELECT not_before FROM waiting LIMIT :limit) AS waiting`)
 const NEWEST = statement('SELECT coalesce(max(id), 0) AS id FROM waiting')
 const SELECT_CARRIERS = statement(`
-  SELECT DISTINCT sent_by FROM waiting JOIN change ON change.id = waiting.change
-  WHERE change.kind IN ('suspend', 'release') AND length(sent_by) > 0`)
+  SELECT DISTINCT send.account FROM waiting JOIN change ON change.id = waiting.change
+    JOIN send ON send.id = waiting.sent_in
+  WHERE change.kind IN ('suspend', 'release') AND NOT send.final AND send.account IS NOT NULL`)
 const HOLD = statement(
   (sql) => `
     UPDATE waiting SET not_before = :until, tries = :tries
@@ -100,7 +102,7 @@ export function createQueue(database: Database): Queue {
       return Number(row?.id)
     },
     async carriers(): Promise<Hex[]> {
-      return (await database.read(SELECT_CARRIERS)).map(({ sent_by }) => hexOf(sent_by))
+      return (await database.read(SELECT_CARRIERS)).map(({ account }) => hexOf(account))
     },
     async hold(some, tries, until) {
       await database.change(HOLD, { tries, until, places: some.map(({ place }) => place) })
@@ -124,5 +126,5 @@ export function createQueue(database: Database): Queue {
 
 function waitingOf(row: Row) {
   const { intent, place } = itemOf(row)
-  return { intent, place, tries: Number(row.tries), wasSent: row.sent_by !== null }
+  return { intent, place, tries: Number(row.tries), wasSent: row.sent_in !== null }
 }

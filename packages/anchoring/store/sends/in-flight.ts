@@ -212,7 +212,7 @@ function* settle(
     return outcome ? [{ item, outcome, before: null }] : []
   })
   const own = new Set(send.attempts.map(({ hash }) => hash))
-  const from = { id, account: fromHex(send.account), own }
+  const from = { id, own }
   yield* settleItems(reads, { send: from, isFirst: state.settled_at === null })
 }
 

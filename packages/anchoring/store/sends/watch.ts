@@ -144,7 +144,6 @@ const SELECT_ITEMS = statement(`
   WHERE member.send = :id ORDER BY member.place`)
 const DELETE_EMPTY = statement(`
   DELETE FROM send WHERE id = :id AND NOT EXISTS (SELECT 1 FROM member WHERE send = :id)`)
-const BY_ANOTHER = new Uint8Array()
 
 function* move(...[id, members, outcomes]: Parameters<SentBlocks['move']>): Work<void> {
   const row = yield* first(SELECT_SEND, { id })
@@ -161,6 +160,6 @@ function* move(...[id, members, outcomes]: Parameters<SentBlocks['move']>): Work
     if (transaction !== null || outcome.blockNumber === before.blockNumber) yield* sendAt(outcome)
   }
   const own = new Set(transaction === null ? [] : [transaction])
-  yield* settleItems(reads, { send: { id, account: BY_ANOTHER, own }, isFirst: false })
+  yield* settleItems(reads, { send: { id, own }, isFirst: false })
   yield* all(DELETE_EMPTY, { id })
 }

@@ -61,7 +61,7 @@ export type Read = { item: Item; outcome: Outcome; before: BlockId | null }
 
 /** Where the items are: in a send, with the hashes of its transactions, or waiting. */
 export type From = {
-  send?: { id: number; account: Uint8Array; own: ReadonlySet<Hex> }
+  send?: { id: number; own: ReadonlySet<Hex> }
   /** Whether they get into a block for the first time. */
   isFirst: boolean
 }
@@ -94,7 +94,7 @@ export function* settleItems(reads: readonly Read[], from: From): Work<void> {
   }
   yield* refuse(items('conflict', 'distrusted'))
   yield* leave(items('moot'))
-  if (from.send) yield* waitAgain(items('absent'), from.send, !from.isFirst)
+  if (from.send) yield* waitAgain(items('absent'), from.send.id, !from.isFirst)
   yield* follow(
     anchored.map(({ item, ...one }) => ({
       intent: item.intent,
@@ -241,9 +241,8 @@ const SELECT_OUTDATED = statement(
 )
 const WAIT_AGAIN = statement(
   (sql) => `
-    INSERT INTO waiting (record, batch, change, sent_by, counted)
-    SELECT record, batch, change, ${sql.value('account', 'bytes')},
-      counted OR ${sql.value('counted', 'flag')} FROM member
+    INSERT INTO waiting (record, batch, change, sent_in, counted)
+    SELECT record, batch, change, send, counted OR ${sql.value('counted', 'flag')} FROM member
     WHERE send = :send AND ${sql.isIn('place', 'places', 'integer')} ORDER BY place`,
 )
 const LEAVE_SEND = statement(
@@ -256,18 +255,14 @@ const LEAVE_SEND = statement(
  *
  * @param counted Whether they were counted, because they were in a block before.
  */
-export function* waitAgain(
-  items: readonly Item[],
-  { id: send, account }: { id: number; account: Uint8Array },
-  counted: boolean,
-): Work<void> {
+export function* waitAgain(items: readonly Item[], send: number, counted: boolean): Work<void> {
   if (items.length === 0) return
   const rows = yield* all(SELECT_OUTDATED, { changes: named('change', items) })
   const outdated = new Set(rows.map(({ id }) => Number(id)))
   const isOutdated = ({ change }: Item) => change !== null && outdated.has(change)
   yield* leave(items.filter(isOutdated))
   const places = placesOf(items.filter((item) => !isOutdated(item)))
-  yield* all(WAIT_AGAIN, { send, account, places, counted })
+  yield* all(WAIT_AGAIN, { send, places, counted })
   yield* all(LEAVE_SEND, { send, places })
   yield* notify(WAITING_CHANNEL)
 }

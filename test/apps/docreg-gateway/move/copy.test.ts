@@ -134,7 +134,8 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
       await rowsIn(
         url,
         `SELECT DISTINCT encode(account, 'hex') FROM send WHERE account IS NOT NULL
-         UNION ALL SELECT encode(sent_by, 'hex') FROM waiting WHERE length(sent_by) > 0`,
+         UNION ALL SELECT encode(account, 'hex') FROM waiting JOIN send ON send.id = sent_in
+         WHERE change IS NOT NULL`,
       ),
     ).toEqual(owned)
     const [[raw] = []] = (await rowsIn(url, 'SELECT raw FROM attempt')) as [Buffer][]
@@ -380,9 +381,9 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     hash('in flight'),
   )
   run('INSERT INTO waiting (record) VALUES (?)', ids.queued)
-  run("INSERT INTO waiting (batch, sent_by) VALUES (1, x'')")
+  run('INSERT INTO waiting (batch, sent_in) VALUES (1, 0)')
   run('INSERT INTO waiting (change, not_before, tries) VALUES (1, 1800000000000, 3)')
-  run('INSERT INTO waiting (change, sent_by) VALUES (3, ?)', account)
+  run('INSERT INTO waiting (change, sent_in) VALUES (3, 1)')
   run('INSERT INTO member (send, place, record) VALUES (1, 20, ?)', ids.inFlight)
   run('INSERT INTO member (send, place, record) VALUES (2, 19, ?)', ids.anchored)
   run('INSERT INTO member (send, place, record) VALUES (3, ?, ?)', -ids.foreign, ids.foreign)

@@ -299,6 +299,18 @@ describePorts('the account that may send a change', (ports) => {
     }
   })
 
+  test('a suspension that a transaction did not make is for any account once a final block has the nonce', async () => {
+    const change = suspendOf(hash())
+    await outbox.add(change)
+    const send = await plan(outbox, [change], { account: ADA })
+    const place = { ...placeIn(5), transactionHash: null }
+    await outbox.settle(send, [{ status: 'absent' }], place, 0n)
+    expect(await mayBeSent(bob)).toEqual([])
+    await outbox.finish(place)
+    expect(await mayBeSent(bob)).toEqual([change])
+    expect(await outbox.carriers()).toEqual([])
+  })
+
   test('a document or revocation that was in a transaction is for any account', async () => {
     const intents = [issueOf(), revokeOf(hash())]
     for (const [nonce, intent] of intents.entries()) {
