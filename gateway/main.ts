@@ -180,6 +180,7 @@ function startFinality(
     final: pipeline.times.final,
     batcher: pipeline.batcher,
     interval: pipeline.blockTime.interval,
+    inFlight: () => pipeline.batcher.depth().inFlight,
     log,
     after: restored,
   })

@@ -7,8 +7,10 @@ import { createBlockWatch } from './block-watch.ts'
 
 const POLL_INTERVAL_MS = 2_000
 /**
- * With slow blocks, a poll is at most once a block, and ever rarer: this fraction of the time since
- * a block with sends was last new. Finality takes minutes there.
+ * With slow blocks, a poll is at most once a block, and ever rarer while nothing is in flight: this
+ * fraction of the time since a block with sends was last new. Finality takes minutes there. When
+ * the chain did not have a block, the next poll comes soon: until it is decided, what is in flight
+ * behind it may wait for a nonce.
  */
 const QUIET = { part: 1 / 3, maxMs: 80_000 }
 /** The maximum number of blocks for one read. */
@@ -30,6 +32,8 @@ export function watchFinality(deps: {
   blocks: Blocks
   outbox: SentBlocks
   batcher: Pick<Batcher, 'wake' | 'resume'>
+  /** @returns The number of transactions in flight. */
+  inFlight: () => number
   /** Receives what is in blocks that have become final. */
   final: (some: readonly Anchored[]) => void
   /** @returns The milliseconds between slow blocks; `undefined` for others. See `BlockTime`. */
@@ -43,22 +47,25 @@ export function watchFinality(deps: {
   const watch = createBlockWatch({ blocks, outbox, signal: stop.signal })
   let newest = -1
   let quietSince = performance.now()
+  let polledAt = performance.now()
+  let misses = false
 
   async function poll(): Promise<void> {
+    polledAt = performance.now()
     if (await watch.isIdle()) return
     const finalized = await finalizedBlock()
     while (!stop.signal.aborted && (await finishSome(finalized))) {}
-    await watch.poll(replaced)
-    const { blockNumber = -1 } = (await outbox.newestSeen()) ?? {}
+    misses = await watch.poll(replaced)
+    const [{ blockNumber = -1 } = {}] = await outbox.newestSeen(1)
     if (blockNumber !== newest) quietSince = performance.now()
     newest = blockNumber
   }
 
-  function pause(): number {
+  function isDue(): boolean {
     const interval = deps.interval()
-    if (interval === undefined) return POLL_INTERVAL_MS
-    const quiet = QUIET.part * (performance.now() - quietSince)
-    return Math.max(POLL_INTERVAL_MS, interval, Math.min(quiet, QUIET.maxMs))
+    if (interval === undefined || misses) return true
+    const quiet = deps.inFlight() > 0 ? 0 : QUIET.part * (performance.now() - quietSince)
+    return performance.now() - polledAt >= Math.max(interval, Math.min(quiet, QUIET.maxMs))
   }
 
   /** When the finalized block is unknown, nothing becomes final, but reorgs are still detected. */
@@ -86,12 +93,17 @@ export function watchFinality(deps: {
     return finished > 0 && some.length === MAX_BLOCKS
   }
 
-  async function replaced(block: BlockId): Promise<void> {
-    const lost = await outbox.lose(block)
+  async function replaced(gone: readonly BlockId[]): Promise<void> {
+    const lost = await outbox.lose(gone)
     if (lost > 0) {
-      log.info('sends_in_flight_again', { sends: lost, block: block.blockNumber })
+      log.info('sends_in_flight_again', { sends: lost, blocks: gone.length })
       await batcher.resume()
     }
+    for (const block of gone) await readAnew(block)
+  }
+
+  /** Reads where the members of sends are that no account of this database made. */
+  async function readAnew(block: BlockId): Promise<void> {
     const others = await outbox.ofOthers(block)
     if (others.length === 0) return
     // If no node still has its block, a later change came after it.
@@ -108,8 +120,9 @@ export function watchFinality(deps: {
   async function run(): Promise<void> {
     await deps.after
     // The first poll waits, because other work comes first at the start.
-    while (await sleep(pause(), true, { signal: stop.signal }).catch(() => false))
-      await poll().catch((error) => log.warn('blocks_unread', { error: String(error) }))
+    while (await sleep(POLL_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
+      if (isDue())
+        await poll().catch((error) => log.warn('blocks_unread', { error: String(error) }))
   }
 
   const running = run()

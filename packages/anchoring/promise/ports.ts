@@ -141,8 +141,8 @@ export type FeeLog = {
 export type SentBlocks = {
   /** @returns Some of the blocks that were not seen on the chain, after this one, by number. */
   unseen(after: BlockId | undefined, limit: number): Promise<BlockId[]>
-  /** @returns The newest block that was seen on the chain. */
-  newestSeen(): Promise<BlockId | undefined>
+  /** @returns The newest blocks that were seen on the chain, the newest first. */
+  newestSeen(limit: number): Promise<BlockId[]>
   /** @returns Some of the blocks up to this number, the oldest first. */
   upTo(blockNumber: number, limit: number): Promise<BlockId[]>
   /** Records whether the chain has these blocks. */
@@ -150,12 +150,12 @@ export type SentBlocks = {
   /** Writes that a block is final. @returns What its sends carry. */
   finish(block: BlockId): Promise<Anchored[]>
   /**
-   * Writes that the chain has a block no more. The sends of this issuer's accounts are in flight
-   * again, with everything that they carry.
+   * Writes that the chain has these blocks no more. The sends of this issuer's accounts are in
+   * flight again, with everything that they carry.
    *
    * @returns The number of these.
    */
-  lose(block: BlockId): Promise<number>
+  lose(blocks: readonly BlockId[]): Promise<number>
   /** @returns The sends in a block that no account of this database made. */
   ofOthers(block: BlockId): Promise<{ id: number; members: Member[] }[]>
   /**

@@ -28,7 +28,7 @@ const SELECT_UNSEEN = statement(`
 const SELECT_NEWEST_SEEN = statement(`
   SELECT block_number, block_hash FROM send
   WHERE seen AND block_number IS NOT NULL AND NOT final
-  ORDER BY block_number DESC, block_hash DESC LIMIT 1`)
+  GROUP BY block_number, block_hash ORDER BY block_number DESC, block_hash DESC LIMIT :limit`)
 const SELECT_UP_TO = statement(`
   SELECT DISTINCT block_number, block_hash FROM send
   WHERE block_number IS NOT NULL AND NOT final AND block_number <= :number
@@ -46,9 +46,8 @@ export function createSentBlocks(database: Database): SentBlocks {
       const rows = await database.read(SELECT_UNSEEN, { number, hash, limit })
       return rows.map(blockOf)
     },
-    async newestSeen() {
-      const [row] = await database.read(SELECT_NEWEST_SEEN)
-      return row && blockOf(row)
+    async newestSeen(limit) {
+      return (await database.read(SELECT_NEWEST_SEEN, { limit })).map(blockOf)
     },
     async upTo(number, limit) {
       return (await database.read(SELECT_UP_TO, { number, limit })).map(blockOf)
@@ -57,7 +56,7 @@ export function createSentBlocks(database: Database): SentBlocks {
       if (blocks.length > 0) await database.change(NOTE, { seen }, blocks.map(valuesOf))
     },
     finish: (block) => database.write(() => locked(() => finish(block))),
-    lose: (block) => database.write(() => locked(() => lose(block))),
+    lose: (blocks) => database.write(() => locked(() => lose(blocks))),
     ofOthers: (block) => database.snapshot(() => readOthers(block)),
     move: (...moved) => database.write(() => locked(() => move(...moved))),
   }
@@ -107,15 +106,19 @@ const LOSE = statement(
 )
 
 /** @returns The number of sends that are in flight again. */
-function* lose(block: BlockId): Work<number> {
-  const sends = (yield* all(SELECT_OWN, valuesOf(block))).map(({ id }) => id)
-  if (sends.length === 0) return 0
-  const carried = (yield* all(SELECT_MEMBERS, { sends })).map(itemOf)
-  yield* all(LOSE, { sends })
-  yield* follow(
-    carried.map(({ intent }) => ({ intent, before: block, after: null, isFirst: false })),
-  )
-  return sends.length
+function* lose(blocks: readonly BlockId[]): Work<number> {
+  let lost = 0
+  for (const block of blocks) {
+    const sends = (yield* all(SELECT_OWN, valuesOf(block))).map(({ id }) => id)
+    if (sends.length === 0) continue
+    const carried = (yield* all(SELECT_MEMBERS, { sends })).map(itemOf)
+    yield* all(LOSE, { sends })
+    yield* follow(
+      carried.map(({ intent }) => ({ intent, before: block, after: null, isFirst: false })),
+    )
+    lost += sends.length
+  }
+  return lost
 }
 
 const SELECT_OTHERS = statement(`

@@ -186,7 +186,7 @@ export function startWorld(
     const { block } = chain
     await expect.poll(async () => sent.upTo(1, 1)).toEqual([block])
     chain.goBack(nonce)
-    await sent.lose(block)
+    await sent.lose([block])
     await leader.resume()
   }
   return { ...world, chain, leader, outbox, sent, store, events, issue, newIntent, replaceBlock }

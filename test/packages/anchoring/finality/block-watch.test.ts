@@ -51,7 +51,7 @@ function startWatch() {
     },
     /** @returns The blocks that were replaced since the last call. */
     async poll(): Promise<BlockId[]> {
-      await watch.poll(async (block) => void replaced.push(block))
+      await watch.poll(async (blocks) => void replaced.push(...blocks))
       return replaced.splice(0)
     },
   }

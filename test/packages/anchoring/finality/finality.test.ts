@@ -146,6 +146,7 @@ function openWorld() {
         batcher: { wake, resume },
         final: (some) => final.push(...some),
         interval: () => undefined,
+        inFlight: () => 0,
         after: Promise.resolve(),
         log,
       })
@@ -312,13 +313,20 @@ test('repeats a suspension whose block is gone', async () => {
 })
 
 /** More than one read returns. */
-const BLOCKS = 1_100
+const BLOCKS = 200
+const PAGE = 64
+
+/** A send of others in each of many blocks of the chain. */
+async function manyBlocks() {
+  const world = openWorld()
+  const places = Array.from({ length: BLOCKS }, (_, i) => placeIn(i + 1))
+  for (const { blockNumber, blockHash } of places) world.chain.blocks.set(blockNumber, blockHash)
+  await world.found(...places.map((anchoring) => ({ intent: issueOf(), anchoring })))
+  return { ...world, numbers: places.map(({ blockNumber }) => blockNumber) }
+}
 
 test('reads each block once, also after a restart, and a few at a time', async () => {
-  const { outbox, chain, found, watch, asked } = openWorld()
-  const places = Array.from({ length: BLOCKS }, (_, i) => placeIn(i + 1))
-  for (const { blockNumber, blockHash } of places) chain.blocks.set(blockNumber, blockHash)
-  await found(...places.map((anchoring) => ({ intent: issueOf(), anchoring })))
+  const { outbox, watch, asked, numbers } = await manyBlocks()
   const read: number[] = []
   const counting: SentBlocks = {
     ...outbox,
@@ -329,9 +337,12 @@ test('reads each block once, also after a restart, and a few at a time', async (
     },
   }
   const first = watch(counting)
-  const numbers = places.map(({ blockNumber }) => blockNumber)
   // With each part, the newest block of those before it.
-  const once = [...numbers.slice(0, 1000), 500, ...numbers.slice(1000), 1000]
+  const once = numbers.flatMap((number) =>
+    number > PAGE && (number % PAGE === 0 || number === BLOCKS)
+      ? [number, Math.floor((number - 1) / PAGE) * PAGE]
+      : [number],
+  )
   const isComplete = (looks: number) => () => asked.length >= once.length + looks
   await expect.poll(isComplete(1)).toBe(true)
   await first()
@@ -339,5 +350,34 @@ test('reads each block once, also after a restart, and a few at a time', async (
   await expect.poll(isComplete(2)).toBe(true)
   expect(asked.slice(0, once.length)).toEqual(once)
   expect(new Set(asked.slice(once.length))).toEqual(new Set([BLOCKS]))
-  expect(Math.max(...read)).toBe(500)
+  expect(Math.max(...read)).toBe(PAGE)
+})
+
+test('goes on where a read failed', async () => {
+  const { chain, watch, asked, polls } = await manyBlocks()
+  const failing = 150
+  const get = chain.blocks.get.bind(chain.blocks)
+  const spy = vi.spyOn(chain.blocks, 'get').mockImplementation((number) => {
+    if (number === failing) throw new Error('the node is away')
+    return get(number)
+  })
+  watch()
+  await polls(failing, 2)
+  spy.mockRestore()
+  await polls(BLOCKS, 2)
+  const timesOf = (number: number) => asked.filter((one) => one === number).length
+  expect(timesOf(PAGE - 1)).toBe(1)
+  expect(timesOf(failing)).toBeGreaterThan(2)
+})
+
+test('puts the sends of many replaced blocks in flight again at once', async () => {
+  const { outbox, chain, sendIn, watch, resume } = openWorld()
+  const count = 20
+  for (let number = 1; number <= count; number++) {
+    await sendIn(placeIn(number), issueOf())
+    chain.blocks.set(number, hash())
+  }
+  watch()
+  await expect.poll(() => resume.mock.calls.length).toBe(1)
+  expect(await outbox.inFlight()).toHaveLength(count)
 })

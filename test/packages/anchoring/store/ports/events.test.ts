@@ -197,7 +197,7 @@ describePorts('events', (ports) => {
       await outbox.add(intent)
       const send = await plan(outbox, [intent])
       const first = await settleAll(outbox, send)
-      await outbox.lose(first)
+      await outbox.lose([first])
       const second = await settleAll(outbox, send, placeIn(5))
       expect(await events()).toMatchObject([
         { type: 'document.issued', ...first },

@@ -180,7 +180,7 @@ describePorts('outbox', (ports) => {
         outcome: { status: 'anchored' },
       })
       // A reorg that removes it: the first one is carried out.
-      await outbox.lose(place)
+      await outbox.lose([place])
       const [again] = await outbox.inFlight()
       expect(again?.members).toMatchObject([{ intent: revoke(1) }])
     })
@@ -194,7 +194,7 @@ describePorts('outbox', (ports) => {
     test('keeps its own reason when another account revoked first', async () => {
       const place = await anchorFirst({ reason: 3 })
       expect((await outbox.find('revoke', documentHash))?.intent).toEqual(revoke(1))
-      await outbox.lose(place)
+      await outbox.lose([place])
       const [again] = await outbox.inFlight()
       expect(again?.members).toMatchObject([{ intent: revoke(1) }])
     })

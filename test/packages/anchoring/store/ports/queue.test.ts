@@ -205,7 +205,7 @@ describePorts('the account that may send a change', (ports) => {
     expect(await mayBeSent(bob)).toEqual([])
     await refuses(bob, [change])
     // A reorg: its document is in no block.
-    await outbox.lose(place)
+    await outbox.lose([place])
     expect(await mayBeSent(ada)).toEqual([])
     const [again] = await outbox.inFlight()
     if (again) await outbox.settle(again, [anchoredAt(place)], place, 0n)

@@ -78,10 +78,10 @@ describePorts('the blocks of sends', (ports) => {
       await ports.reopen()
       outbox = ports.outbox
       expect(await unseen()).toEqual([])
-      expect(await outbox.newestSeen()).toEqual(blockOf(six))
+      expect(await outbox.newestSeen(1)).toEqual([blockOf(six)])
       expect(await outbox.upTo(9, 9)).toHaveLength(2)
       await outbox.note([blockOf(six)], false)
-      expect(await outbox.newestSeen()).toEqual(blockOf(five))
+      expect(await outbox.newestSeen(1)).toEqual([blockOf(five)])
       expect(await unseen()).toEqual([blockOf(six)])
     })
 
@@ -90,14 +90,14 @@ describePorts('the blocks of sends', (ports) => {
       const place = ownPlace(send, placeIn(5))
       await outbox.settle(send, [], place, 0n)
       expect(await unseen()).toEqual([blockOf(place)])
-      expect(await outbox.lose(place)).toBe(1)
+      expect(await outbox.lose([place])).toBe(1)
       expect(await outbox.inFlight()).toMatchObject([{ id: send.id }])
     })
 
     test('but not sends in flight', async () => {
       await plan(outbox, await added(1))
       expect(await unseen()).toEqual([])
-      expect(await outbox.newestSeen()).toBeUndefined()
+      expect(await outbox.newestSeen(1)).toEqual([])
     })
   })
 
@@ -150,7 +150,7 @@ describePorts('the blocks of sends', (ports) => {
       const [intent] = await added(1)
       const place = await anchorAll(outbox, [intent])
       await outbox.finish(place)
-      expect(await outbox.lose(place)).toBe(0)
+      expect(await outbox.lose([place])).toBe(0)
       expect(await outbox.inFlight()).toEqual([])
     })
 
@@ -184,7 +184,7 @@ describePorts('the blocks of sends', (ports) => {
       const place = ownPlace(send, placeIn(5))
       await outbox.settle(send, [anchoredAt(place), anchoredAt(place)], place, 0n)
       const [kept] = await sentIn(placeIn(5))
-      expect(await outbox.lose(place)).toBe(1)
+      expect(await outbox.lose([place])).toBe(1)
       expect(await outbox.inFlight()).toEqual([send])
       for (const intent of [one, other])
         expect(await whereIs(intent)).toEqual({
@@ -192,14 +192,14 @@ describePorts('the blocks of sends', (ports) => {
           transactionHash: place.transactionHash,
         })
       expect(await whereIs(kept ?? one)).toMatchObject({ status: 'anchored' })
-      expect(await outbox.lose(place)).toBe(0)
+      expect(await outbox.lose([place])).toBe(0)
       expect(await unseen()).toHaveLength(1)
     })
 
     test('and their sends get into another block, which is not counted again', async () => {
       const [intent] = await added(1)
       const send = await plan(outbox, [intent])
-      await outbox.lose(await settleAll(outbox, send))
+      await outbox.lose([await settleAll(outbox, send)])
       const place = await settleAll(outbox, send, placeIn(6))
       expect(await whereIs(intent)).toEqual({ status: 'anchored', ...place })
       expect(await unseen()).toEqual([blockOf(place)])
@@ -210,7 +210,7 @@ describePorts('the blocks of sends', (ports) => {
     test('and what another send brings into a block later is not counted again', async () => {
       const [intent] = await added(1)
       const send = await plan(outbox, [intent])
-      await outbox.lose(await settleAll(outbox, send))
+      await outbox.lose([await settleAll(outbox, send)])
       await outbox.settle(send, [ABSENT], { ...placeIn(6), transactionHash: null }, 0n)
       await anchorAll(outbox, [intent], { nonce: 1, block: placeIn(7) })
       expect(await ports.stores.tallies.since(0, null)).toMatchObject([{ count: 1 }])
@@ -227,7 +227,7 @@ describePorts('the blocks of sends', (ports) => {
         await statusOf(other.documentHash),
       ]
       expect(await statuses()).toEqual(['suspended', 'superseded'])
-      await outbox.lose(place)
+      await outbox.lose([place])
       expect(await statuses()).toEqual([null, null])
     })
 
@@ -240,7 +240,7 @@ describePorts('the blocks of sends', (ports) => {
       await outbox.add(releaseOf(documentHash))
       const place = await anchorAll(outbox, [releaseOf(documentHash)], { nonce: nonces++ })
       expect(await statusOf(documentHash)).toBeNull()
-      await outbox.lose(place)
+      await outbox.lose([place])
       expect(await statusOf(documentHash)).toBe('suspended')
     })
 
@@ -248,7 +248,7 @@ describePorts('the blocks of sends', (ports) => {
       const intent = issueOf()
       const place = placeIn(5)
       await outbox.adopt(intent, place)
-      expect(await outbox.lose(place)).toBe(0)
+      expect(await outbox.lose([place])).toBe(0)
       expect(await whereIs(intent)).toEqual({ status: 'anchored', ...place })
     })
   })
@@ -335,7 +335,7 @@ describePorts('the blocks of sends', (ports) => {
       await move(block, anchoredAt(place))
       expect(await whereIs(intent ?? own)).toEqual({ status: 'anchored', ...place })
       expect(await outbox.ofOthers(place)).toEqual([])
-      expect(await outbox.lose(place)).toBe(1)
+      expect(await outbox.lose([place])).toBe(1)
       const [again] = await outbox.inFlight()
       const intents = again?.members.map((member) => member.intent)
       expect(new Set(intents)).toEqual(new Set([own, intent]))
@@ -346,7 +346,7 @@ describePorts('the blocks of sends', (ports) => {
       const [own] = await added(1)
       const place = await settleAll(outbox, await plan(outbox, [own]), placeIn(6))
       await move(block, anchoredAt(place))
-      await outbox.lose(place)
+      await outbox.lose([place])
       const carried = (await outbox.inFlight()).flatMap(carriedBy)
       expect(carried.map(({ intent }) => intent)).toEqual([own])
     })
@@ -432,7 +432,7 @@ describePorts('the blocks of sends', (ports) => {
       const [intent] = await added(1)
       const send = await plan(outbox, [intent])
       const place = await settleAll(outbox, send)
-      await outbox.lose(place)
+      await outbox.lose([place])
       const second = await outbox.replace(send, signed(0), 1)
       const now = await settleAll(outbox, second, placeIn(to))
       expect(await kept(intent, to)).toBe(now.transactionHash)
@@ -442,7 +442,7 @@ describePorts('the blocks of sends', (ports) => {
 
     test('drops a document that a reorg drops', async () => {
       const [intent] = await added(1)
-      await outbox.lose(await anchorAll(outbox, [intent]))
+      await outbox.lose([await anchorAll(outbox, [intent])])
       expect(await kept(intent, 5)).toBeNull()
     })
 

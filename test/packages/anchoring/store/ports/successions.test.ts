@@ -70,7 +70,7 @@ describePorts('documents and their successors', (ports) => {
     const place = await anchorAll(outbox, [one], { nonce: 1 })
     expect(await queued()).toEqual([intent])
     // A reorg: not before the successor is there again.
-    await outbox.lose(place)
+    await outbox.lose([place])
     expect(await queued()).toEqual([])
   })
 

@@ -118,7 +118,7 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
       () => leads.resolve([{ ...second, outcome: { status: 'conflict' } }]),
       () => leads.note([PLACE], true),
       () => leads.finish(PLACE),
-      () => leads.lose(PLACE),
+      () => leads.lose([PLACE]),
       () => leads.move(sent.id, [first], [ABSENT]),
       () => leads.hold([second], 1, Date.now() + 60_000),
       () => leads.holdIssues(Date.now() + 60_000),

@@ -90,9 +90,9 @@ test('no statement reads all records, changes or sends', async () => {
     await outbox.upTo(9, 9)
     await outbox.unseen(undefined, 9)
     await outbox.note([place], true)
-    await outbox.newestSeen()
+    await outbox.newestSeen(1)
     for await (const _ of outbox.payloads()) break
-    await outbox.lose(place)
+    await outbox.lose([place])
     const [others] = await outbox.ofOthers(foreign)
     if (!others) throw new Error('a send')
     const moved = placeIn(7)
