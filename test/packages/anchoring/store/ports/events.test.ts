@@ -205,6 +205,32 @@ describePorts('events', (ports) => {
       ])
     })
 
+    test('each of twenty tenants sees its own documents before and after a reorg', async () => {
+      const tenants = Array.from({ length: 20 }, (_, i) => `office-${i}`)
+      // Each has another number of them, and those of all are mixed.
+      const intents = tenants
+        .flatMap((tenant, i) => Array.from({ length: 1 + (i % 3) }, () => issue(tenant)))
+        .toSorted((a, b) => a.documentHash.localeCompare(b.documentHash))
+      for (const intent of intents) await outbox.add(intent)
+      const send = await plan(outbox, intents)
+      const before = await settleAll(outbox, send)
+      await outbox.lose([before])
+      const after = await settleAll(outbox, send, { ...placeIn(9), blockHash: hash() })
+      for (const tenant of tenants) {
+        const own = intents.filter((intent) => intent.tenant === tenant)
+        const wanted = [before, after].flatMap(({ blockHash }) =>
+          own.map(({ documentHash }) => ({ type: 'document.issued', documentHash, blockHash })),
+        )
+        const found: DocumentEvent[] = []
+        let last: EventPage | undefined
+        while (last?.hasMore ?? true) {
+          last = await page({ tenant, limit: 2, ...(last?.next && { after: last.next }) })
+          found.push(...last.events)
+        }
+        expect(found).toMatchObject(wanted)
+      }
+    })
+
     test('an unknown block hash is null, and makes no event when it becomes known', async () => {
       const unread = { ...placeIn(5), blockHash: UNSEEN, transactionHash: null }
       await anchor(issue(), unread)
