@@ -4,6 +4,7 @@
 // what providers bill.
 //
 //   --block-time S   (12)
+//   --slots N        blocks of an epoch, two of which are not final (32)
 //   --every S        seconds from one document to the next (60)
 //   --documents N    at this pace (5)
 //   --no-final       does not wait for finality, some 13 minutes
@@ -15,12 +16,11 @@ import { readOptions } from './options.ts'
 import { quantile } from './quantile.ts'
 import { issue } from './requests.ts'
 
-const options = readOptions({ 'block-time': 12, every: 60, documents: 5, final: true })
-const SLOTS = 32
+const options = readOptions({ 'block-time': 12, slots: 32, every: 60, documents: 5, final: true })
 const MINUTE_MS = 60_000
 
 await inFolder(async (dataDir) => {
-  const chain = await startClockedChain(dataDir, options['block-time'], SLOTS)
+  const chain = await startClockedChain(dataDir, options['block-time'], options.slots)
   const proxy = await startRpcProxy(chain.url)
   const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
   const target = { url: gateway.url, key: API_KEY }
