@@ -16,7 +16,7 @@ import type { Success } from './operation.ts'
 import type { createRequestLines } from './request-log.ts'
 
 /**
- * The envelope of a success (spec §3).
+ * The envelope of a success.
  *
  * @param data As the operation describes it.
  * @param status Absent = the first status of the operation.

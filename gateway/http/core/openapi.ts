@@ -103,7 +103,7 @@ const SHARED: Components = {
   FieldProblem: schemas.fieldProblem,
 }
 
-/** The envelope of every failure (spec §3). */
+/** The envelope of every failure. */
 const failure = v.object({
   success: v.literal(false),
   data: v.strictObject({}),

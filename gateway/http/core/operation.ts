@@ -214,7 +214,7 @@ export const resource = <D = AppDeps>(
 export const bind = <D>(resources: readonly Resource<D>[], deps: D): BoundResource[] =>
   resources.map((one) => ({ ...one, routes: (serve) => one.routes(serve, deps) }))
 
-/** @returns The same path under `/api`, which is another name of `/v1` (spec §6). */
+/** @returns The same path under `/api`, which is another name of `/v1`. */
 export function aliasOf(path: string): string | undefined {
   return path.startsWith('/v1/') ? path.replace('/v1/', '/api/') : undefined
 }

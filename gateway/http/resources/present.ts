@@ -88,7 +88,7 @@ export function createdAtOf({ createdAt = null }: { createdAt?: number | null | 
 /** A document in an answer. */
 export type PresentedDocument = AnswerOf<typeof schemas.documentSchema>
 
-/** @returns A document as the REST API returns it (spec §2.2), with dates as timestamps. */
+/** @returns A document as the REST API returns it, with dates as timestamps. */
 export function presentDocument(
   addresses: Addresses,
   document: Document,

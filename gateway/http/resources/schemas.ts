@@ -138,7 +138,7 @@ export const check = v.object({
   code: v.pipe(v.string(), v.regex(/^[a-z_0-9]+$/), v.description('The reason, as a stable code.')),
 })
 
-/** The fields of an issued document (spec §2.2), with its status now. */
+/** The fields of an issued document, with its status now. */
 const presented = {
   publicId,
   subjectName: v.string(),
