@@ -182,6 +182,8 @@ async function prepare({ has }: Example): Promise<void> {
         ],
       }),
     )
+  if (has === 'wrong/issued.csv')
+    await outputOf(shell('docreg template > mended.csv && docreg issue mended.csv --out wrong'))
   if (has === 'docreg documents' || has === 'docreg suspend') {
     const issued = readFileSync(join(checkout, 'diplomas/issued.csv'), 'utf8')
     env.documentHash = /0x\w{64}/.exec(issued)?.[0] ?? ''

@@ -75,7 +75,7 @@ export const RUN: Example[] = [
     prints: /"success":true.*"version":1/,
   },
   { page: 'docs/integrate.md', has: '"label":"Front desk"', prints: /"success":true.*drk_/ },
-  { page: 'docs/verify.md', has: 'docreg -- verify -', prints: /^VALID/m },
+  { page: 'docs/verify.md', has: 'docreg verify - ', prints: /^VALID/m },
   { page: 'docs/verify.md', has: 'curl --compressed', writes: ['verify.html'] },
   {
     page: 'docs/verify.md',
@@ -208,7 +208,13 @@ export const RUN: Example[] = [
     prints: /Superseded/,
     writes: ['corrected.csv'],
   },
-  { page: 'docs/registrar.md', has: 'docreg revoke', prints: /Revoked/ },
+  { page: 'docs/registrar.md', has: 'docreg revoke --from issued', prints: /Revoked/ },
+  {
+    page: 'docs/registrar.md',
+    has: 'wrong/issued.csv',
+    prints: /Revoked[\s\S]*Issued 1 document[\s\S]*valid /,
+    writes: ['right/issued.csv'],
+  },
   { page: 'docs/operate.md', has: 'docreg-gateway backup', writes: ['backups/monday', 'restored'] },
   { page: 'docs/operate.md', has: 'PORT=3001', prints: /is ready at/, serves: true },
   { page: 'docs/verify.md', has: 'HOST=0.0.0.0', prints: /is ready at/, serves: true },
