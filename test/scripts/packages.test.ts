@@ -326,7 +326,7 @@ test.each(['nodenext', 'node16', 'bundler'])(
       ],
       { cwd: consumer },
     ).catch((error) => error)
-    expect(DOCUMENTED).toHaveLength(6)
+    expect(DOCUMENTED).toHaveLength(7)
     expect(stdout).toBe('')
   },
 )
