@@ -104,7 +104,7 @@ export function createBatches(deps: BatchDeps): Batches {
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
     const id = requestOf(subkeys, request, upload)
     return alone.run(id, async (lock) => {
-      if (!first) await claim(deps.log, id, upload)
+      if (!first) await claim(deps.log, id, contentOf(subkeys, upload), upload.now)
       const { batch, issued } = await seal(deps, upload, { id, subkeys, request })
       const anchored = await anchor(deps, { id, lock, ...batch }, request)
       return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
@@ -213,9 +213,16 @@ function keyOwnerOf({ tenant, categories = [] }: BatchRequest): string {
 
 /** @returns The id of a request. It is a keyed hash, because a client's key may be guessable. */
 function requestOf(subkeys: IssuerSubkeys, request: BatchRequest, checked: Checked): Buffer {
-  return createHmac('sha256', subkeys.salt)
-    .update(JSON.stringify(['batch-request', keyOwnerOf(request), keyOf(request, checked)]))
-    .digest()
+  return keyed(subkeys, ['batch-request', keyOwnerOf(request), keyOf(request, checked)])
+}
+
+/** @returns A keyed hash of the body, which may be guessable as well. */
+function contentOf(subkeys: IssuerSubkeys, { sha256 }: Checked): Buffer {
+  return keyed(subkeys, ['batch-content', sha256.toString('hex')])
+}
+
+function keyed({ salt }: IssuerSubkeys, parts: readonly string[]): Buffer {
+  return createHmac('sha256', salt).update(JSON.stringify(parts)).digest()
 }
 
 /**
@@ -229,22 +236,21 @@ async function findClaim(
 ): Promise<(BatchClaim & { subkeys: IssuerSubkeys }) | undefined> {
   for (const subkeys of allSubkeys) {
     const found = await log.find(requestOf(subkeys, request, checked))
-    if (found) return { ...assertSame(found, checked), subkeys }
+    if (found) return { ...assertSame(found, contentOf(subkeys, checked)), subkeys }
   }
   return undefined
 }
 
 /** @throws {IssueError} `idempotency_key_reused`, `overloaded`. */
-async function claim(log: BatchLog, id: Uint8Array, upload: Upload): Promise<void> {
-  const { sha256: content, now } = upload
+async function claim(log: BatchLog, id: Uint8Array, content: Buffer, now: number): Promise<void> {
   const first = await log.claim(id, { content, checkedAt: now })
-  assertSame(first, upload)
+  assertSame(first, content)
   // Another request with this key came first, at the same moment. A repeat finds its claim.
   if (first.checkedAt !== now)
     throw new IssueError('overloaded', 'the same batch is already being issued')
 }
 
-function assertSame(first: BatchClaim, { sha256 }: Checked): BatchClaim {
-  if (sha256.equals(first.content)) return first
+function assertSame(first: BatchClaim, content: Buffer): BatchClaim {
+  if (content.equals(first.content)) return first
   throw new IssueError('idempotency_key_reused', 'the Idempotency-Key was used with another body')
 }

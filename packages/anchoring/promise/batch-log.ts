@@ -5,7 +5,7 @@ import type { Lock } from './lock.ts'
 
 /** A request for a batch, as it was first made. Repeating it gives the same batch. */
 export type BatchClaim = {
-  /** The sha-256 of the body. */
+  /** A keyed hash of the body. */
   content: Uint8Array
   /** When its documents were checked; milliseconds of the Unix epoch. */
   checkedAt: number
