@@ -3,6 +3,7 @@ import { createLog, type Log } from '#base/log.ts'
 import type { StartChore } from '#engine/leader.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
+import { startMirror } from '#kubo/mirror.ts'
 import { lockAccount } from '#parts/account-lock.ts'
 import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
@@ -18,7 +19,6 @@ import { noteRequests } from '#parts/requests.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openVerifying } from '#parts/verifying.ts'
 import type { IssueError } from '#promise/errors.ts'
-import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
 import { prepareFolder } from '#store/drivers/sqlite/open-file.ts'
 
@@ -37,8 +37,8 @@ export type Gateway = {
  *
  * @param end Ends the process at once without a response, because after a failed flush it is
  * unknown what is on disk.
- * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
- * issue, or something else writes with it.
+ * @throws {IssueError} when the chain cannot be used, the account cannot issue, or something else
+ * writes with it.
  * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to
  * another version.
  */
@@ -79,7 +79,6 @@ async function start(
   const identities = await openIdentities(config, rpc, issuer, log)
   const readers = openReaders(config, identity)
   const stores = await openStores(config, identity, end, log)
-  const { outbox, store } = stores
   undo.push(stores.close)
   // The locks of a shared database keep gateways apart. Nothing else reaches a local chain.
   const isApart = !stores.shared.isSole || config.rpcUrls.length === 0
@@ -130,7 +129,8 @@ async function start(
   await batcher.start()
   const startChores: StartChore<LeadingSession>[] = [
     erasing.start,
-    (leading) => startFinality(chain, { leading, outbox, store, pipeline, log }),
+    ({ mirror }) => startMirroring(mirror, stores, log),
+    (leading) => startFinality(chain, { leading, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ...chores,
   ]
@@ -160,20 +160,26 @@ async function start(
   }
 }
 
-/** Restores lost payloads, and watches the blocks of sends. */
+/** Pins payloads on the Kubo node of the settings, or forgets that there was one. */
+function startMirroring(
+  rows: LeadingSession['mirror'],
+  { kubo, tombstones }: Stores,
+  log: Log,
+): () => Promise<void> {
+  if (kubo) return startMirror({ rows, kubo, isErased: tombstones.isErased, log })
+  const forgotten = rows.forget().catch((error) => {
+    log.warn('mirror_not_forgotten', { error: String(error) })
+  })
+  return () => forgotten
+}
+
+/** Watches the blocks of sends. */
 function startFinality(
   { registry, blocks }: Chain,
-  parts: Pick<Stores, 'outbox' | 'store'> & {
-    leading: LeadingSession
-    pipeline: IssuingParts
-    log: Log
-  },
+  parts: { leading: LeadingSession; pipeline: IssuingParts; log: Log },
 ): () => Promise<void> {
-  const { leading, outbox, store, pipeline, log } = parts
-  const stopping = new AbortController()
-  // This runs while requests are served, because a row and its payload both stay until it is done.
-  const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
-  const stopWatching = watchFinality({
+  const { leading, pipeline, log } = parts
+  return watchFinality({
     registry,
     blocks,
     outbox: leading.outbox,
@@ -182,10 +188,5 @@ function startFinality(
     interval: pipeline.blockTime.interval,
     inFlight: () => pipeline.batcher.depth().inFlight,
     log,
-    after: restored,
   })
-  return async () => {
-    stopping.abort()
-    await stopWatching()
-  }
 }

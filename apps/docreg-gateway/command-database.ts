@@ -1,11 +1,8 @@
 import { createLog } from '#base/log.ts'
 import type { Identity } from '#parts/chain.ts'
 import { databaseOf } from '#parts/databases.ts'
-import { openKubo } from '#parts/stores.ts'
-import type { PayloadStore } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { CommandDatabase } from '#store/commands.ts'
-import { createTombstones, withOlder } from '#store/tombstones.ts'
 import { bindingOf } from './binding.ts'
 import { openIdentity } from './identity.ts'
 
@@ -38,19 +35,4 @@ export async function openWithIdentity(
   stops.unshift(identity.rpc.close)
   await database.bindTo(bindingOf(identity))
   return { database, identity }
-}
-
-/**
- * @returns The payloads except erased ones, on Kubo or in the database according to the settings.
- * @throws {IssueError} when the Kubo node cannot be used.
- */
-export async function openPayloadStore(
-  config: Config,
-  { embedded, isErased }: CommandDatabase,
-): Promise<PayloadStore> {
-  const kubo = await openKubo(config, createLog(config.logLevel))
-  const tombstones = createTombstones(isErased)
-  return kubo
-    ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
-    : tombstones.guardStore(embedded, embedded.delete)
 }

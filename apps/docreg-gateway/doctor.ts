@@ -92,9 +92,10 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
 }
 
 async function checkStore(config: Config): Promise<Finding> {
-  if (config.ipfsApiUrl === undefined) return ok('store', 'payloads are in the database')
   try {
-    await openKubo(config, createLog('silent'))
+    const kubo = await openKubo(config, createLog('silent'))
+    if (!kubo) return ok('store', 'payloads are in the database alone')
+    await kubo.assertReady()
     return ok('store', 'the Kubo node answers, and does not announce stored blocks')
   } catch (error) {
     return fail('store', reasonOf(error), 'see docs/operate.md#payloads-on-kubo')

@@ -1,11 +1,13 @@
 // Fills in what the index can know of documents, from the chain and the payloads.
 import { hash as digestOf } from 'node:crypto'
+import { createLog } from '#base/log.ts'
 import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createRegistry } from '#chain/registry.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { createOpenIndexed, type OpenIndexed } from '#documents/opening.ts'
 import type { Identity } from '#parts/chain.ts'
+import { openKubo } from '#parts/stores.ts'
 import { createIndexEntryOf } from '#promise/blind-index.ts'
 import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import type { PayloadStore, RegistryReader } from '#promise/ports.ts'
@@ -14,9 +16,10 @@ import { type Config, readConfig } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { CommandDatabase } from '#store/commands.ts'
 import type { IndexRebuild, KnownDocument, Rebuilt } from '#store/index-rebuild.ts'
+import { createTombstones } from '#store/tombstones.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isSuperseded } from '#verifier/status.ts'
-import { openPayloadStore, openWithIdentity } from './command-database.ts'
+import { openWithIdentity } from './command-database.ts'
 import { patiently } from './identity.ts'
 import { readManifest } from './sources.ts'
 
@@ -56,7 +59,8 @@ async function rebuild({ config, identity, database, tenant, say }: Rebuild) {
     say,
   )
   const index = await database.rebuildIndex(tenant ?? null)
-  const store = await openPayloadStore(config, database)
+  const kubo = await openKubo(config, createLog(config.logLevel))
+  const store = createTombstones(database.isErased).guardStore(database.embedded, kubo)
   const subkeys = subkeysOf(issuerSecrets)
   const opening = { issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode }
   const entryOf = createEntryOf(createOpenIndexed(opening), newest)

@@ -1,7 +1,9 @@
+import { createLog } from '#base/log.ts'
 import { InputError } from '#cli/errors.ts'
 import { recountManifest } from '#cli/manifest.ts'
 import type { Batch } from '#document/batch/batch.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
+import { openKubo } from '#parts/stores.ts'
 import type { Config } from '#settings/config.ts'
 import { readPayload } from '#verifier/checks/payload.ts'
 import type { BlockSource } from '#verifier/ports.ts'
@@ -10,9 +12,14 @@ import { patientSource } from '#verifier/readers/patience.ts'
 
 // Payloads that commands copy. What a source does not answer is not lost, so the command ends.
 
-/** @returns The sources besides the store. */
-export function sourcesOf({ ipfsGateways, ipfsTimeout }: Config): BlockSource[] {
-  return ipfsGateways.map((url) => patientSource(createIpfsGatewaySource(url, ipfsTimeout)))
+/** @returns The sources besides the database. */
+export async function openSources(config: Config): Promise<BlockSource[]> {
+  const { ipfsGateways, ipfsTimeout, logLevel } = config
+  const kubo = await openKubo(config, createLog(logLevel))
+  const gateways = ipfsGateways.map((url) =>
+    patientSource(createIpfsGatewaySource(url, ipfsTimeout)),
+  )
+  return kubo ? [kubo, ...gateways] : gateways
 }
 
 /**

@@ -32,7 +32,7 @@ export type AppParts = Omit<Core, 'metrics' | 'certainTime' | 'quotes' | 'quietF
   modules: Modules
 }
 
-/** Anybody may request readiness, so database and Kubo are asked once in this time. */
+/** Anybody may request readiness, so the database is asked once in this time. */
 const READINESS_TTL_MS = 1_000
 
 /** @returns The REST API, and the chores of modules. */
@@ -44,12 +44,9 @@ export function openApp(parts: AppParts): {
   const { blocks, verifyOptions, newDeadline, addresses } = parts.verifying
   const { walletOffers, people } = parts.ports
   const { rpc, registry, issuerId } = identity
-  const { kubo, store, outbox, history, acts, events, isErased } = stores
+  const { store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
-  const storesReady = shareRead(async () => {
-    await stores.assertReady()
-    await kubo?.assertReady()
-  }, READINESS_TTL_MS)
+  const storesReady = shareRead(stores.assertReady, READINESS_TTL_MS)
   const deps: AppDeps = {
     issuing,
     revising,

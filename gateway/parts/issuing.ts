@@ -69,6 +69,7 @@ export function openIssuing(
     stopped: () => batcher.stopped(),
     headAge,
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
+    mirrorLag: stores.mirrorLag,
     feeCaps: config.feeCaps,
     async webhookBacklog() {
       if (!ports.webhookBacklog) throw new Error('webhooks are off')
@@ -103,7 +104,7 @@ export function openIssuing(
     registryId: identity.registry,
     outcomeOf: groupOutcomes(registry),
     chain: readers.chain,
-    persistence: stores.persistence,
+    payloads: stores.embedded,
     isErased: stores.isErased,
     sealing: createSealing({
       subkeys: subkeysOf(identity.issuerSecrets),

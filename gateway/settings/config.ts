@@ -200,7 +200,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...(e.API_KEY && { apiKey: e.API_KEY }),
     /** A PostgreSQL database; absent = SQLite in `dataDir`. The URL may contain a password. */
     ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),
-    /** The RPC API of a Kubo node; absent = payloads are stored in `dataDir`. */
+    /** The RPC API of a Kubo node that mirrors the payloads. */
     ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
     /** Whether the Kubo node may announce the payloads to the public network. */
     ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',

@@ -116,6 +116,10 @@ describe.skipIf(folder === undefined)('PostgreSQL is down', () => {
       issued.batch = await client.issueBatch()
       for (const name of ['read', 'unread', 'revoked', 'erased', 'erasing'] as const)
         issued[name] = await client.issue()
+      const metrics = async () => Buffer.from((await client.get('/metrics')).body).toString()
+      const isMirrored = async () =>
+        expect(await metrics()).toMatch(/^document_registry_mirror_lag_seconds 0$/m)
+      await vi.waitFor(isMirrored, { timeout: 30_000, interval: 500 })
       // Opened documents are remembered.
       for (const name of ['read', 'erased', 'erasing'] as const)
         expect(await verdictOf(stack, issued[name])).toMatchObject({ verdict: 'valid' })

@@ -97,6 +97,7 @@ test('renders once a second, however many clients ask', async () => {
     feeCaps: {},
     headAge: async () => 0,
     unfinishedErasures: async () => 0,
+    mirrorLag: async () => undefined,
     webhookBacklog: async () => ({ events: 0, failing: 0, disabled: 0 }),
     rpcCalls: new Map(),
   })

@@ -1,16 +1,11 @@
 import type { Hex } from '#document/hex.ts'
-import type { Queue } from '#promise/ports.ts'
+import type { OutboxPorts, Queue } from '#promise/ports.ts'
 import type { Waiting } from '#promise/send.ts'
 import type { Database } from '#store/database.ts'
-import {
-  createLeaderOutbox,
-  createOutbox,
-  type DatabaseOutbox,
-  type LeaderOutbox,
-} from '#store/outbox.ts'
+import { createLeaderOutbox, createOutbox, type LeaderOutbox } from '#store/outbox.ts'
 
 /** All ports of the outbox, as the gateway that leads has them. */
-export type WholeOutbox = DatabaseOutbox & LeaderOutbox
+export type WholeOutbox = OutboxPorts & LeaderOutbox
 
 /** @returns The outbox of a database that nobody else uses. */
 export function createWholeOutbox(database: Database): WholeOutbox {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createLog } from '#base/log.ts'
 import { createRegistry } from '#chain/registry.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Identity } from '#parts/chain.ts'
-import { openKubo } from '#parts/stores.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { RegistryReader } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
@@ -15,7 +13,7 @@ import type { RegistryRecord } from '#verifier/ports.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isRevoked } from '#verifier/status.ts'
 import { bindingOf } from '../binding.ts'
-import { sourcesOf } from '../sources.ts'
+import { openSources } from '../sources.ts'
 import { anchoredIn, type Row, type Side } from '../tables/rows.ts'
 import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
 import { fetchPayloads } from './blocks.ts'
@@ -165,12 +163,9 @@ async function fetchLater(
   })
   const later: Hex[] = []
   for (const hash of documentHashes) if (!(await restored.isKnown(hash))) later.push(hash)
-  const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(restored.isErased)
-  const store = kubo
-    ? tombstones.guardStore(kubo, kubo.erase)
-    : tombstones.guardStore(restored.store, restored.store.delete)
-  const sources = sourcesOf(config).map(tombstones.guardSource)
+  const store = tombstones.guardStore(restored.store)
+  const sources = (await openSources(config)).map(tombstones.guardSource)
   const lost = await fetchPayloads(later, store, sources)
   const batches = await fetchLaterBatches(restored, manifests, { store, sources })
   return { later: later.length, fetched: later.length - lost.length, lost, batches }

@@ -1,13 +1,14 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import { UNSEEN } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
+import type { PayloadStore } from '#promise/ports.ts'
 import { type Binding, bind, type Refusals } from '#store/binding.ts'
 import type { Database } from '#store/database.ts'
 import type { ErasureList } from '#store/erasure-list.ts'
 import { createErasures, type Scrubber } from '#store/erasures.ts'
 import { itemJoins } from '#store/items.ts'
 import { loseStatusLists } from '#store/lost-lists.ts'
-import { createIsErased, createPayloadStore, type DeletablePayloads } from '#store/payloads.ts'
+import { createIsErased, createPayloadStore } from '#store/payloads.ts'
 import { placeBatch } from '#store/sends/write.ts'
 import { all, hexOf, hexOrNull, numberOrNull, type Statement, statement } from '#store/sql.ts'
 import type { IsBlockErased } from '#store/tombstones.ts'
@@ -42,7 +43,7 @@ export type Restored = {
   /** Lists a batch for keys with `admin`, because its tenant is unknown. */
   listBatch(batch: { root: Hex; size: number; manifest: Hex }): Promise<void>
   /** The payloads in the database. */
-  store: DeletablePayloads
+  store: PayloadStore
   isErased: IsBlockErased
 }
 

@@ -16,6 +16,8 @@ export const DIFFERENCES = {
   payload_missing:
     'a payload is missing from the store: fetch it with docreg-gateway restore or recover',
   payload_damaged: 'a payload does not match its hash: restore a backup',
+  payload_not_pinned:
+    'the Kubo node lacks a payload: unless it is only behind, start the gateway once without IPFS_API_URL; with it again, all are pinned',
   erased_but_present:
     'an erased document is still in the store: start the gateway, which deletes it',
   record_missing:
@@ -48,6 +50,7 @@ export async function compare(
       if (payload !== 'missing') tell('erased_but_present', hash)
     } else if (payload === 'missing') tell('payload_missing', hash)
     else if (payload === 'damaged') tell('payload_damaged', hash)
+    else if (payload === 'unpinned') tell('payload_not_pinned', hash)
   }
 
   const anchors = new Map<Hex, number>()

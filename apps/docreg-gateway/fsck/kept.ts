@@ -5,21 +5,18 @@ import type { BlockSource } from '#verifier/ports.ts'
 
 /** The data of a gateway, read-only. */
 export type Kept = Omit<KeptRows, 'payloads'> & {
-  /** Checks the bytes under a hash. */
-  payload(hash: Hex): Promise<'good' | 'missing' | 'damaged'>
+  /** Checks the bytes under a hash. `unpinned` = the Kubo node lacks them. */
+  payload(hash: Hex): Promise<'good' | 'missing' | 'damaged' | 'unpinned'>
   /** The payloads, whose bytes are not checked. */
   store: BlockSource
 }
 
-/** @param more The sources of payloads besides the database. */
-export function keptOf(rows: KeptRows, more: readonly BlockSource[]): Kept {
+/** @param kubo The Kubo node, if there is one. */
+export function keptOf(rows: KeptRows, kubo?: BlockSource): Kept {
   const store: BlockSource = {
     async get(hash) {
-      for (const source of [rows.payloads, ...more]) {
-        const read = await source.get(hash)
-        if (read.status === 'found') return read
-      }
-      return { status: 'missing' }
+      const read = await rows.payloads.get(hash)
+      return kubo && read.status !== 'found' ? kubo.get(hash) : read
     },
   }
   return {
@@ -29,7 +26,8 @@ export function keptOf(rows: KeptRows, more: readonly BlockSource[]): Kept {
       const read = await store.get(fromHex(hash))
       if (read.status !== 'found') return 'missing'
       const digest = createHash('sha256').update(read.bytes).digest()
-      return digest.equals(fromHex(hash)) ? 'good' : 'damaged'
+      if (!digest.equals(fromHex(hash))) return 'damaged'
+      return kubo && (await kubo.get(fromHex(hash))).status === 'missing' ? 'unpinned' : 'good'
     },
   }
 }

@@ -4,8 +4,8 @@ import type { Identity } from '#parts/chain.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { CommandDatabase } from '#store/commands.ts'
-import { openPayloadStore } from '../command-database.ts'
-import { readBlock, sourcesOf } from '../sources.ts'
+import { createTombstones } from '#store/tombstones.ts'
+import { openSources, readBlock } from '../sources.ts'
 
 /** The new gateway's store, and the sources of its payloads. */
 export type Payloads = {
@@ -21,14 +21,13 @@ export type Payloads = {
   open: OpenIndexed
 }
 
-/** @throws {IssueError} when the Kubo node of the settings cannot be used. */
 export async function openPayloads(
   config: Config,
   { issuerId, issuerSecrets }: Identity,
   database: CommandDatabase,
 ): Promise<Payloads> {
-  const store = await openPayloadStore(config, database)
-  const sources = sourcesOf(config)
+  const store = createTombstones(database.isErased).guardStore(database.embedded)
+  const sources = await openSources(config)
   const subkeys = subkeysOf(issuerSecrets)
   return {
     async fetch(hash) {

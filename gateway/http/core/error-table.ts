@@ -364,9 +364,9 @@ const SERVICE = {
   },
   store_unavailable: {
     status: 503,
-    meaning: 'The disk, PostgreSQL or the Kubo node does not take or return data.',
+    meaning: 'The disk or PostgreSQL does not take or return data.',
     action:
-      'Operators: look for a full disk, for PostgreSQL or a Kubo node that is down, or for `issuing_closed` in the log.',
+      'Operators: look for a full disk, for PostgreSQL that is down, or for `issuing_closed` in the log.',
   },
   outcome_unknown: {
     status: 503,

@@ -69,6 +69,8 @@ export type MetricSources = {
   headAge(): Promise<number>
   /** @returns The number of erasures that have begun and are not finished, counted up to 16. */
   unfinishedErasures(): Promise<number>
+  /** @returns Milliseconds; `undefined` without a Kubo node. */
+  mirrorLag(): Promise<number | undefined>
   webhookBacklog(): Promise<WebhookBacklog>
   /** The number of calls to nodes, by method. */
   rpcCalls: ReadonlyMap<string, number>
@@ -193,14 +195,15 @@ function addIntents(
 function addGauges(registers: Registry[], sources: MetricSources): void {
   const { depth, stopped, feeCaps, webhookBacklog, rpcCalls } = sources
 
-  function add(name: string, help: string, read: () => number | Promise<number>): void {
+  type Value = number | undefined
+  function add(name: string, help: string, read: () => Value | Promise<Value>): void {
     new Gauge({
       name,
       help,
       registers,
       async collect() {
         this.remove()
-        await attempt(read, (value) => this.set(value))
+        await attempt(read, (value) => value !== undefined && this.set(value))
       },
     })
   }
@@ -274,6 +277,14 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
     () => sources.unfinishedErasures(),
   )
   add(
+    'document_registry_mirror_lag_seconds',
+    'For how long payloads have waited to be pinned on Kubo; absent without Kubo, or when the database cannot be read',
+    async () => {
+      const lag = await sources.mirrorLag()
+      return lag === undefined ? undefined : lag / 1000
+    },
+  )
+  add(
     'document_registry_webhook_backlog_events',
     'Events that enabled webhooks have still to get or to skip, over all webhooks; absent when the database cannot be read',
     async () => (await webhookBacklog()).events,
@@ -299,8 +310,11 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
 }
 
 /** Sets what was read; nothing when it cannot be read. */
-function attempt<T>(read: () => T | Promise<T>, set: (value: T) => void): Promise<void> {
+function attempt<T>(read: () => T | Promise<T>, set: (value: T) => unknown): Promise<void> {
   return Promise.resolve()
     .then(read)
-    .then(set, () => {})
+    .then(
+      (value) => void set(value),
+      () => {},
+    )
 }

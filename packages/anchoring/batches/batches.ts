@@ -9,9 +9,9 @@ import { type BatchClaim, type BatchLog, intentOfBatch } from '#promise/batch-lo
 import { IssueError, refusalOf } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import type { Lock } from '#promise/lock.ts'
-import { untilAnswered } from '#promise/persistence.ts'
 import type { Batcher, Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
+import { untilAnswered } from '#promise/until-answered.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
 import type {
   BatchAnswer,

@@ -38,8 +38,6 @@ export function watchFinality(deps: {
   final: (some: readonly Anchored[]) => void
   /** @returns The milliseconds between slow blocks; `undefined` for others. See `BlockTime`. */
   interval: () => number | undefined
-  /** Nothing is final before this resolves, because payloads may still be needed. */
-  after: Promise<unknown>
   log: Log
 }): () => Promise<void> {
   const { registry, blocks, outbox, batcher, log } = deps
@@ -118,7 +116,6 @@ export function watchFinality(deps: {
   }
 
   async function run(): Promise<void> {
-    await deps.after
     // The first poll waits, because other work comes first at the start.
     while (await sleep(POLL_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
       if (isDue())

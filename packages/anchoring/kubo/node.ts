@@ -16,6 +16,7 @@ export type KuboNode = {
   /** Writes and pins. When this resolves, the node has the root and all its blocks. */
   pin(root: Block, blocks: readonly Block[]): Promise<void>
   unpin(root: CID): Promise<void>
+  hasPin(root: CID): Promise<boolean>
   /**
    * @returns The root of a pin that keeps the block, or the block itself; `undefined` when nothing
    * keeps it. The node reads all roots for this.
@@ -25,8 +26,6 @@ export type KuboNode = {
   removeBlock(cid: CID): Promise<void>
   /** @returns The block if the node itself has it. The node does not search the network. */
   get(cid: CID): Promise<Uint8Array | undefined>
-  /** @returns Whether the node itself has all of these blocks; takes one request. */
-  hasAll(cids: readonly CID[]): Promise<boolean>
 }
 
 /** Work that grows with the number of pins may take this many times as long as a call. */
@@ -73,6 +72,8 @@ export function createKuboNode(url: string, timeout: number, announce: boolean):
         }
       }),
 
+    hasPin: (root) => run('pin/ls', (signal) => hasPin(client, root, signal)),
+
     pinOf: (cid) => run('pin/ls', (signal) => pinOf(client, cid, signal), MAX_SLOWER),
 
     removeBlock: (cid) =>
@@ -93,17 +94,6 @@ export function createKuboNode(url: string, timeout: number, announce: boolean):
           if (isNotFound(reasonOf(error))) return undefined
           throw error
         }
-      }),
-
-    hasAll: (cids) =>
-      run('refs', async (signal) => {
-        const options = { ...OFFLINE, recursive: false, signal }
-        for (const { err } of await collect(client.refs([...cids], options))) {
-          if (err === undefined || `${err}` === '') continue
-          if (isNotFound(`${err}`)) return false
-          throw new Error(`${err}`)
-        }
-        return true
       }),
   }
 }
@@ -160,13 +150,22 @@ async function verifyPinned(
   blocks: readonly Block[],
   signal: AbortSignal,
 ): Promise<void> {
-  const [pin] = await collect(client.pin.ls({ paths: root.cid, type: 'recursive', signal }))
-  if (!pin?.cid.equals(root.cid)) throw new Error('the pin is missing')
+  if (!(await hasPin(client, root.cid, signal))) throw new Error('the pin is missing')
   const chunks = await collect(client.dag.export(root.cid, { signal }))
   const read = await decodeCar(Buffer.concat(chunks))
   for (const { cid, bytes } of [root, ...blocks])
     if (Buffer.compare(read.get(`${cid}`) ?? Buffer.of(), bytes) !== 0)
       throw new Error('a written block is missing')
+}
+
+async function hasPin(client: KuboRPCClient, root: CID, signal: AbortSignal): Promise<boolean> {
+  try {
+    const [pin] = await collect(client.pin.ls({ paths: root, type: 'recursive', signal }))
+    return pin?.cid.equals(root) ?? false
+  } catch (error) {
+    if (/not pinned/.test(reasonOf(error))) return false
+    throw error
+  }
 }
 
 const INDIRECT = /^indirect through (\S+)$/

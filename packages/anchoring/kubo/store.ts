@@ -1,115 +1,73 @@
 import { hash as digestOf } from 'node:crypto'
-import { groupCalls } from '#base/grouping.ts'
-import type { PayloadStore } from '#promise/ports.ts'
-import { blockCid } from './group.ts'
-import { createGroups } from './groups.ts'
+import { CID } from 'multiformats/cid'
+import type { BlockRead } from '#verifier/ports.ts'
+import { eraseBlock } from './erase.ts'
+import { blockCid, groupRoot } from './group.ts'
 import type { KuboNode } from './node.ts'
 
-export type KuboStore = PayloadStore & {
-  /** Rejects with an `IssueError` `store_unavailable` when nothing can be put. */
+/** The payloads on a Kubo node. Methods reject with an `IssueError` `store_unavailable`. */
+export type KuboStore = {
+  /** Rejects when nothing must be pinned on the node. */
   assertReady(): Promise<void>
-  /** Deletes a block and all pins on it at once. @returns Whether the node had it. */
-  erase(hash: Uint8Array): Promise<boolean>
+  get(hash: Uint8Array): Promise<BlockRead>
+  /** Runs work during which nothing is erased by this process. */
+  alone<T>(work: () => Promise<T>): Promise<T>
   /**
-   * Stores blocks as a group of their own, independent of `put`.
+   * Pins payloads as one group, with a root that links to them: that is one pin and one flush.
+   * Leaves out damaged ones, because the node would refuse the whole group.
    *
-   * @param note Receives the CID of the group's root. Nothing is stored before it resolves.
+   * @returns The CID of the root; `undefined` when there was nothing to pin.
    */
-  pin(
-    blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[],
-    note: (root: Uint8Array) => Promise<void>,
-  ): Promise<void>
-  /** Undoes one `pin`, also of an earlier process. @param root The CID that `note` received. */
-  unpin(root: Uint8Array): Promise<void>
+  pin(payloads: readonly { hash: Uint8Array; bytes: Uint8Array }[]): Promise<Uint8Array | undefined>
+  /** @returns Whether the group that was pinned last is still there, or was replaced by `erase`. */
+  hasPinned(root: Uint8Array): Promise<boolean>
+  /** Deletes a payload and all pins on it at once. @returns Whether the node had it. */
+  erase(hash: Uint8Array): Promise<boolean>
 }
 
-/** The maximum number of blocks in one group, which is that of intents in one transaction. */
-const MAX_GROUP = 200
-
-/**
- * The payload store on a Kubo node. A group of concurrent puts is one CAR, whose one root links to
- * its blocks, so that it costs one pin and one flush.
- *
- * Methods reject with an `IssueError` `store_unavailable`.
- *
- * @param warn Called once for each warning to the node's operator.
- */
+/** @param warn Called once for each warning to the node's operator. */
 export function createKuboStore(node: KuboNode, warn: (warning: string) => void): KuboStore {
-  const groups = createGroups(node)
-  const { check, onceChecked } = createCheck(node, warn)
+  const warned = new Set<string>()
+  let last: Promise<unknown> = Promise.resolve()
+  /** Whether an erasure may have replaced the group that was pinned last. */
+  let isReplaced = false
 
-  let last = Promise.resolve()
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    last = last.then(work)
-    return last
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
   }
-  const grouped = <T>(work: (items: readonly T[]) => Promise<void>, maxItems = MAX_GROUP) =>
-    groupCalls({ maxItems, run: onceChecked(work), inTurn })
-  const put = grouped(groups.put)
-  const erase = grouped(groups.erase)
-  const runAlone = grouped<() => Promise<void>>(async ([work]) => work?.(), 1)
 
   return {
-    async put(hash, bytes) {
-      // Kubo would refuse such a block, and the whole group with it.
-      if (digestOf('sha256', bytes, 'buffer').compare(hash) !== 0)
-        throw new TypeError('the bytes do not match the hash')
-      await put({ cid: blockCid(hash), bytes })
+    alone,
+    async assertReady() {
+      for (const warning of await node.check()) {
+        if (!warned.has(warning)) warn(warning)
+        warned.add(warning)
+      }
     },
     async get(hash) {
       const bytes = await node.get(blockCid(hash))
       return bytes ? { status: 'found', bytes } : { status: 'missing' }
     },
-    async missing(hashes) {
-      if (await node.hasAll(hashes.map(blockCid))) return []
-      const missing: Uint8Array[] = []
-      for (const hash of hashes) if (!(await node.get(blockCid(hash)))) missing.push(hash)
-      return missing
+    async pin(payloads) {
+      const blocks = payloads
+        .filter(({ hash, bytes }) => digestOf('sha256', bytes, 'buffer').equals(hash))
+        .map(({ hash, bytes }) => ({ cid: blockCid(hash), bytes }))
+      if (blocks.length === 0 && !isReplaced) return undefined
+      const root = groupRoot(blocks.map(({ cid }) => cid))
+      await node.pin(root, blocks)
+      isReplaced = false
+      return root.cid.bytes
     },
-    async erase(hash) {
-      const cid = blockCid(hash)
-      const had = (await node.get(cid)) !== undefined
-      await erase(cid)
-      return had
-    },
-    pin: (blocks, note) =>
-      runAlone(() =>
-        groups.pin(
-          blocks.map(({ hash, bytes }) => ({ cid: blockCid(hash), bytes })),
-          note,
-        ),
-      ),
-    unpin: (root) => runAlone(() => groups.unpin(root)),
-    assertReady: check,
+    hasPinned: async (root) => isReplaced || node.hasPin(CID.decode(root)),
+    erase: (hash) =>
+      alone(async () => {
+        const cid = blockCid(hash)
+        const had = (await node.get(cid)) !== undefined
+        await eraseBlock(node, cid)
+        isReplaced ||= had
+        return had
+      }),
   }
-}
-
-/** Checks the node before its first use and after every failure. */
-function createCheck(node: KuboNode, warn: (warning: string) => void) {
-  const warned = new Set<string>()
-  let checked = false
-
-  async function check(): Promise<void> {
-    for (const warning of await node.check()) {
-      if (!warned.has(warning)) warn(warning)
-      warned.add(warning)
-    }
-  }
-
-  /** After a failure, another node may respond, or the same node with other settings. */
-  const onceChecked =
-    <T>(work: (items: readonly T[]) => Promise<void>) =>
-    async (items: readonly T[]) => {
-      try {
-        if (!checked) await check()
-        checked = true
-        await work(items)
-        return items.map(() => undefined)
-      } catch (error) {
-        checked = false
-        throw error
-      }
-    }
-
-  return { check, onceChecked }
 }

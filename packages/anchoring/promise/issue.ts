@@ -17,9 +17,9 @@ import type { IsErased } from './erase.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { History } from './history.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
-import { type Persistence, untilAnswered } from './persistence.ts'
-import type { Batcher, Outbox } from './ports.ts'
+import type { Adopting, Batcher, Outbox, PayloadStore } from './ports.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** The documents to seal in one turn of the event loop, which take about 1 ms. */
 const SEALED_A_TURN = 16
@@ -75,23 +75,23 @@ type IssuingDeps = {
   /** Reads the outcome of an intent. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
   chain: ChainReader
-  persistence: Persistence
+  /** The payloads in the database. */
+  payloads: PayloadStore
   isErased: IsErased
   sealing: Sealing
   history: History
-  outbox: Pick<Outbox, 'find'>
+  outbox: Pick<Outbox, 'add' | 'find'> & Adopting
   batcher: Batcher
 }
 
 /**
- * Issues documents. The order keeps this safe: the payload is stored before the chain is asked, the
- * outbox is written before the broadcast, and the answer comes after the registry shows the
- * document.
+ * Issues documents. The order keeps this safe: payload and record are written before the broadcast,
+ * and the answer comes after the registry shows the document.
  *
  * `issue` rejects with an `IssueError` when nothing was promised, or with `outcome_unknown`.
  */
 export function createIssuing(deps: IssuingDeps): Issuing {
-  const { registryId, issuerId, persistence, sealing, history, batcher } = deps
+  const { registryId, issuerId, outbox, sealing, history, batcher } = deps
   const turn = limitPerTurn(SEALED_A_TURN)
 
   async function issue(request: IssueRequest): Promise<IssuedDocument> {
@@ -139,7 +139,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       batcher.assertMayIssue()
     } catch (error) {
       const isAccepted =
-        idempotencyKey !== undefined && (await deps.outbox.find('issue', toHex(documentHash)))
+        idempotencyKey !== undefined && (await outbox.find('issue', toHex(documentHash)))
       if (!isAccepted) throw error
     }
   }
@@ -157,7 +157,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     sealed: SealedDocument,
     { idempotencyKey, wait, deadline }: IssueRequest,
   ) {
-    const isNew = await untilAnswered(deadline, () => persistence.add(intent, sealed))
+    const isNew = await untilAnswered(deadline, () => outbox.add(intent, { payload: sealed }))
     if (isNew === 'has_successor')
       throw new IssueError('already_superseded', 'the document already has another successor')
     if (isNew === 'key_reused')
@@ -190,7 +190,7 @@ type Candidate = { intent: IssueIntent; sealed: SealedDocument }
  * issued; `erased` when it was erased here.
  */
 async function findRepeat(
-  { outcomeOf, persistence, isErased }: IssuingDeps,
+  { outcomeOf, payloads, outbox, isErased }: IssuingDeps,
   candidates: readonly Candidate[],
   deadline: Deadline,
 ): Promise<(Candidate & { anchoring: Anchoring }) | undefined> {
@@ -208,9 +208,11 @@ async function findRepeat(
   if (refusal) throw refusal
   if (outcome?.status !== 'anchored' || !candidate) return undefined
   const { intent, sealed } = candidate
-  await persistence.restore(sealed)
+  const { documentHash, bytes } = sealed
+  if ((await payloads.get(documentHash)).status === 'missing')
+    await payloads.put(documentHash, bytes)
   // If no node still has the event, the block is final.
-  if (outcome.transactionHash !== null) await persistence.adopt(intent, outcome, sealed)
+  if (outcome.transactionHash !== null) await outbox.adopt(intent, outcome, sealed)
   return { ...candidate, anchoring: outcome }
 }
 

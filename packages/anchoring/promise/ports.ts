@@ -1,5 +1,4 @@
 import type { Hex } from '#document/hex.ts'
-import type { Sealed } from '#document/sealed.ts'
 import type { BlockRead } from '#verifier/ports.ts'
 import type { Anchored, Anchoring, BlockId, Outcome, Standing } from './anchoring.ts'
 import type { IndexEntry } from './document-index.ts'
@@ -14,25 +13,38 @@ import type { Member, Receipt, Send, SignedTransaction, UsedIn, Waiting } from '
 export type PayloadStore = {
   put(hash: Uint8Array, bytes: Uint8Array): Promise<void>
   get(hash: Uint8Array): Promise<BlockRead>
-  /** @returns The hashes that it lost or never had, except erased ones. */
-  missing(hashes: readonly Uint8Array[]): Promise<Uint8Array[]>
 }
 
-/** A sealed document with its data for the index. */
-export type IndexedSealed = Sealed & { entry?: IndexEntry }
-
-/** The data that the outbox stores about the payload of a document to issue. */
+/** What is written in one transaction with a document to issue. */
 export type Payload = {
-  /**
-   * The sealed bytes (never plaintext), to restore a payload that its store has lost; absent when
-   * the store is in the same database.
-   */
-  sealed?: Uint8Array
-  /** The entry for the index of documents, written in the same transaction. */
+  /** The sealed bytes, never plaintext. */
+  bytes?: Uint8Array
+  /** The entry for the index of documents. */
   entry?: IndexEntry | undefined
 }
 
-export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
+/** What is to be pinned on a Kubo node. Only the gateway that leads uses it. */
+export type MirrorRows = {
+  /**
+   * @returns The CID of the group that was pinned last; `null` before the first one, `undefined`
+   * before `begin`.
+   */
+  root(): Promise<Uint8Array | null | undefined>
+  /** Writes that all payloads are to be pinned, also those that are pinned already. */
+  begin(): Promise<void>
+  /** Forgets what is to be pinned: there is no node. */
+  forget(): Promise<void>
+  /** @returns Some payloads to pin next, without erased ones; `undefined` when all are pinned. */
+  next(): Promise<Unpinned | undefined>
+  /** @param root The CID of their group; absent when nothing was pinned. */
+  done(some: Unpinned, root: Uint8Array | undefined): Promise<void>
+}
+
+export type Unpinned = {
+  payloads: readonly { hash: Uint8Array; bytes: Uint8Array }[]
+  /** The rows that name them; absent while all are being pinned. */
+  rows?: readonly number[]
+}
 
 // What was accepted is on disk, and is never taken back. It waits, or a send carries it. Requests
 // write what waits; only the gateway that leads writes the rest. A method that changes something
@@ -172,21 +184,11 @@ export type Adopting = {
    * Guards a document that is already on the chain until its block is final, as if this gateway had
    * sent it. Does nothing when it is known.
    */
-  adopt(
-    intent: IssueIntent,
-    anchoring: Anchoring,
-    payload?: Pick<Payload, 'sealed' | 'entry'>,
-  ): Promise<void>
-}
-
-/** The payloads of documents that are not final. */
-export type PromisedPayloads = {
-  /** @returns The sealed bytes of every such document, some at a time. */
-  payloads(): AsyncIterable<readonly PromisedPayload[]>
+  adopt(intent: IssueIntent, anchoring: Anchoring, payload?: Pick<Payload, 'entry'>): Promise<void>
 }
 
 /** The ports of the outbox that any gateway uses. */
-export type OutboxPorts = Outbox & Adopting & PromisedPayloads
+export type OutboxPorts = Outbox & Adopting
 
 /** What requests need of the gateway that leads, which may be another one. */
 export type Batcher = {

@@ -6,10 +6,10 @@ import { isReleased } from '#verifier/status.ts'
 import type { Outcome } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
-import { untilAnswered } from './persistence.ts'
 import type { Batcher, Outbox, RegistryReader } from './ports.ts'
 import { type RecordKey, revocationOf } from './record.ts'
 import { isPromised, type Revisable, readRevisable } from './revisable.ts'
+import { untilAnswered } from './until-answered.ts'
 
 export type RevisionRequest = {
   intent: RevisionIntent

@@ -4,11 +4,11 @@ import type { ChainReader } from '#verifier/ports.ts'
 import { SUPERSEDED } from '#verifier/reasons.ts'
 import { IssueError } from './errors.ts'
 import type { IssuedDocument, IssueRequest, Issuing } from './issue.ts'
-import { untilAnswered } from './persistence.ts'
 import type { Outbox, Readiness, RegistryReader } from './ports.ts'
 import { revocationOf } from './record.ts'
 import { isPromised, readRevisable } from './revisable.ts'
 import type { Revised, Revising } from './revise.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /**
  * The superseded documents of this gateway and their successors. The promise to revoke a superseded

@@ -3,25 +3,11 @@ import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '#promis
 import { type Locks, lockOfBatch } from '#promise/lock.ts'
 import { addBatch } from './batches.ts'
 import type { Database } from './database.ts'
+import { partsOf } from './mirror.ts'
 import { deletePayloads, erasedOf, insertPayloads } from './payloads.ts'
 import { insertRecords } from './records.ts'
 import { all, type Row, statement, type Work } from './sql.ts'
 
-/** Groups of blocks on a Kubo node. */
-export type DraftGroups = {
-  /**
-   * Pins blocks as a group.
-   *
-   * @param note Resolves when the CID of its root is on disk. Nothing is pinned before.
-   */
-  pin(blocks: readonly DraftBlock[], note: (root: Uint8Array) => Promise<void>): Promise<void>
-  /** Unpins a group. Blocks that other groups also pin stay. */
-  unpin(root: Uint8Array): Promise<void>
-}
-
-const HASH_BYTES = 32
-/** The number of blocks that are pinned together, for which the puts of other requests wait. */
-const BLOCKS_A_GROUP = 256
 /** The number of rows that one write adds or deletes, which takes some milliseconds. */
 const ROWS_A_WRITE = 128
 const ROWS_A_DELETE = 500
@@ -29,8 +15,7 @@ const ROWS_A_DELETE = 500
 const ABANDONED_AFTER_SECONDS = 3_600
 
 const NOTE = statement(`
-  INSERT INTO batch_draft (request, hashes, kubo_root, batch)
-  VALUES (:request, :hashes, :root, :batch)`)
+  INSERT INTO batch_draft (request, hashes, batch) VALUES (:request, :hashes, :batch)`)
 const SELECT_REQUESTS = statement('SELECT DISTINCT request FROM batch_draft')
 const SELECT_ABANDONED = statement(
   (sql) => `
@@ -39,19 +24,16 @@ const SELECT_ABANDONED = statement(
 )
 
 /**
- * Stores what requests of batches need before they are promised. A row names it: in the database
- * exactly the blocks that were inserted with it, on a Kubo node the group, before it is pinned. So
- * nothing is deleted that belongs to a promise.
+ * Stores what requests of batches need before they are promised. A row names exactly the blocks that
+ * were inserted with it, so nothing is deleted that belongs to a promise.
  *
  * @param locks The locks of requests. A draft whose lock is free has no owner.
- * @param groups Absent when payloads are stored in the database.
  */
 export function createBatchDrafts(
   database: Database,
   { locks, isSole }: { locks: Locks; isSole: boolean },
-  groups?: DraftGroups,
 ): BatchDrafts {
-  const discard = createDiscard(database, groups)
+  const discard = createDiscard(database)
 
   /** @returns Whether no gateway works on the request. */
   async function discardIfFree(request: Uint8Array): Promise<boolean> {
@@ -67,17 +49,9 @@ export function createBatchDrafts(
 
   return {
     async put(request, blocks) {
-      const noteRoot = async (root: Uint8Array) => {
-        await database.change(NOTE, { request, root })
-      }
-      if (groups)
-        for (const some of inParts(blocks, BLOCKS_A_GROUP)) await groups.pin(some, noteRoot)
-      else
-        await Promise.all(
-          inParts(blocks, ROWS_A_WRITE).map((some) =>
-            database.write(() => putBlocks(request, some)),
-          ),
-        )
+      await Promise.all(
+        inParts(blocks, ROWS_A_WRITE).map((some) => database.write(() => putBlocks(request, some))),
+      )
     },
     async index(request, batch, documents) {
       // This comes first and alone, because a batch is added once.
@@ -130,7 +104,7 @@ function* indexDocuments(
 
 const IS_PROMISED = statement('SELECT 1 FROM batch_request WHERE request = :request AND promised')
 const SELECT_NEXT = statement(
-  'SELECT id, hashes, kubo_root, batch FROM batch_draft WHERE request = :request LIMIT 1',
+  'SELECT id, hashes, batch FROM batch_draft WHERE request = :request LIMIT 1',
 )
 const FORGET = statement('DELETE FROM batch_draft WHERE id = :id')
 const FORGET_SOME = statement(`
@@ -141,10 +115,7 @@ const FORGET_SOME = statement(`
  * Deletes the rows of a request, and what they name unless its batch is promised. Each step is one
  * transaction, so a kill leaves rows that name the rest.
  */
-function createDiscard(
-  database: Database,
-  groups: DraftGroups | undefined,
-): BatchDrafts['discard'] {
+function createDiscard(database: Database): BatchDrafts['discard'] {
   const forgetSome = (request: Uint8Array) => database.change(FORGET_SOME, { request })
   return async (request) => {
     // Once it is promised, it stays so.
@@ -153,8 +124,6 @@ function createDiscard(
     for (;;) {
       const [row] = await database.read(SELECT_NEXT, { request })
       if (!row) return
-      // Without the node of that time, its blocks cannot be reached.
-      if (row.kubo_root) await groups?.unpin(row.kubo_root as Uint8Array)
       if (row.batch !== null) await deleteBatch(database, Number(row.batch))
       await database.write(() => discardRow(row))
     }
@@ -164,12 +133,6 @@ function createDiscard(
 function* discardRow({ id, hashes }: Row): Work<void> {
   if (hashes !== null) yield* deletePayloads(partsOf(hashes as Uint8Array))
   yield* all(FORGET, { id })
-}
-
-function partsOf(hashes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: hashes.length / HASH_BYTES }, (_, i) =>
-    hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
-  )
 }
 
 const DELETE_DOCUMENTS = statement(`

@@ -2,6 +2,7 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import type { BatchClaim, BatchList, BatchLog, KnownBatch } from '#promise/batch-log.ts'
 import { LockLost } from '#promise/lock.ts'
 import type { Database, Session } from './database.ts'
+import { pinDraftsLater } from './mirror.ts'
 import { WAITING_CHANNEL } from './outcomes.ts'
 import { all, first, hexOf, isSet, notify, type Row, statement, type Work } from './sql.ts'
 
@@ -56,6 +57,7 @@ function createClaims(database: Database): BatchLog {
 
 function* promise(request: Uint8Array, batch: Parameters<BatchLog['promise']>[1]): Work<boolean> {
   yield* all(PROMISE_REQUEST, { request })
+  yield* pinDraftsLater(request)
   const { id } = yield* addBatch(batch)
   const { tenant, actor, isAnchored = false } = batch
   const marked = yield* first(PROMISE_BATCH, { id, actor })

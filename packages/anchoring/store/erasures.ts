@@ -68,17 +68,11 @@ const SELECT_NEW = statement(
     SELECT hash, tenant FROM erasure
     WHERE erased_at IS NULL AND ${sql.isIn('hash', 'hashes', 'bytes')} ORDER BY requested_at`,
 )
-const CLEAR_PROMISES = statement(
-  (sql) => `
-    UPDATE record SET sealed = NULL
-    WHERE ${sql.isIn('hash', 'hashes', 'bytes')} AND sealed IS NOT NULL`,
-)
 const SELECT_WANTED = statement(
   (sql) => `
     SELECT item.hash AS hash FROM ${sql.items({ hash: 'bytes' })}
     WHERE NOT EXISTS (SELECT 1 FROM erasure WHERE erasure.hash = item.hash)
-      OR EXISTS (SELECT 1 FROM payload WHERE payload.hash = item.hash)
-      OR EXISTS (SELECT 1 FROM record WHERE record.hash = item.hash AND sealed IS NOT NULL)`,
+      OR EXISTS (SELECT 1 FROM payload WHERE payload.hash = item.hash)`,
 )
 
 /** The erasures in a database. */
@@ -151,7 +145,6 @@ function* finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Wor
   const now = clock.wall()
   yield* lockOutcomes()
   yield* deletePayloads(hashes)
-  yield* all(CLEAR_PROMISES, { hashes })
   const ended = yield* all(SELECT_NEW, { hashes })
   yield* each(
     FINISH,
@@ -170,10 +163,7 @@ function* finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Wor
 }
 
 const BURY = statement('INSERT INTO tombstone (hash) VALUES (:hash) ON CONFLICT DO NOTHING')
-const SELECT_BYTES = statement(`
-  SELECT bytes FROM payload WHERE hash = :hash
-  UNION ALL
-  SELECT sealed FROM record WHERE hash = :hash AND sealed IS NOT NULL`)
+const SELECT_BYTES = statement('SELECT bytes FROM payload WHERE hash = :hash')
 const FORGET_CONTENT = statement(
   'UPDATE record SET subject = NULL, category = NULL, request = NULL WHERE hash = :hash',
 )
@@ -196,7 +186,6 @@ function createMark({ writtenBy }: Scrubber) {
     const bytes = row?.bytes as Uint8Array | undefined
     yield* all(BURY, { hash })
     yield* deletePayloads([hash])
-    yield* all(CLEAR_PROMISES, { hashes: [hash] })
     yield* all(FORGET_CONTENT, { hash })
     // The bytes are inverted, so that a search of the file does not find them here.
     const probe = bytes && inverted(bytes.subarray(-PROBE_BYTES))

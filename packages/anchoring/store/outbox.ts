@@ -1,15 +1,12 @@
 import { fromHex } from '#document/hex.ts'
 import type { Standing } from '#promise/anchoring.ts'
 import { type Intent, keyOf, keyOfIntent } from '#promise/intent.ts'
-import { type Persistence, restore } from '#promise/persistence.ts'
 import type {
   Added,
   Adopting,
   FeeLog,
   Outbox,
   OutboxPorts,
-  PayloadStore,
-  PromisedPayloads,
   Queue,
   Sends,
   SentBlocks,
@@ -31,16 +28,11 @@ import { placeRecords } from './sends/write.ts'
 import { each, hexOf, hexOrNull, type Row, statement } from './sql.ts'
 import { createQueue } from './waiting.ts'
 
-export type DatabaseOutbox = OutboxPorts & {
-  /** Adds a document to issue, together with others. */
-  addIssue(record: NewRecord): Promise<Added>
-}
-
 /** What the gateway that leads reads and writes through its session. */
 export type LeaderOutbox = Queue & Sends & FeeLog & SentBlocks
 
 /** What requests write and read; see the ports. */
-export function createOutbox(database: Database): DatabaseOutbox {
+export function createOutbox(database: Database): OutboxPorts {
   const addIssue = database.together<NewRecord, Added>({
     work: insertIssues,
     idOf: ({ intent }) => intent.documentHash,
@@ -50,14 +42,12 @@ export function createOutbox(database: Database): DatabaseOutbox {
     idOf: ({ intent }) => intent.documentHash,
   })
   return {
-    addIssue,
     async add(intent, { payload = {}, changedBlock = 0 } = {}) {
       if (intent.kind !== 'issue') return addChange({ intent, changedBlock })
       return addIssue({ intent, ...payload })
     },
     find: createFind(database),
     ...createAdopting(database),
-    ...createPromisedPayloads(database),
   }
 }
 
@@ -68,15 +58,6 @@ export function createLeaderOutbox(database: Database): LeaderOutbox {
     ...createSends(database),
     ...createFeeLog(database),
     ...createSentBlocks(database),
-  }
-}
-
-/** Stores payloads and records in one database, both in one transaction. */
-export function createPersistence(store: PayloadStore, outbox: DatabaseOutbox): Persistence {
-  return {
-    add: (intent, { bytes, entry }) => outbox.addIssue({ intent, bytes, entry }),
-    restore: (sealed) => restore(store, sealed),
-    adopt: (intent, anchoring, { entry }) => outbox.adopt(intent, anchoring, { entry }),
   }
 }
 
@@ -148,40 +129,15 @@ function standingOf(row: Row): Standing {
 
 function createAdopting(database: Database): Adopting {
   return {
-    adopt: (intent, anchoring, { sealed, entry } = {}) =>
+    adopt: (intent, anchoring, { entry } = {}) =>
       database.write(function* () {
         yield* lockOutcomes()
         const { documentHash } = intent
-        const record = yield* withoutConflicts({ intent, entry, sealed })
+        const record = yield* withoutConflicts({ intent, entry })
         const added = yield* insertRecords([newRowOf(record)])
         if (!added.has(documentHash)) return
         yield* placeRecords([documentHash], anchoring)
         yield* follow([{ intent, before: null, after: anchoring, isFirst: false }])
       }),
-  }
-}
-
-/** Payloads in one read, some kilobytes each. */
-const MAX_PAYLOADS = 200
-const SELECT_NEWEST = statement('SELECT coalesce(max(id), 0) AS id FROM record')
-const SELECT_PAYLOADS = statement(`
-  SELECT id, hash, sealed FROM record
-  WHERE sealed IS NOT NULL AND id > :last AND id <= :newest ORDER BY id LIMIT ${MAX_PAYLOADS}`)
-
-function createPromisedPayloads(database: Database): PromisedPayloads {
-  return {
-    async *payloads() {
-      // Later ones have only just put their payloads in the store.
-      const [newest] = await database.read(SELECT_NEWEST)
-      for (let last = 0; ; ) {
-        const rows = await database.read(SELECT_PAYLOADS, { last, newest: newest?.id })
-        if (rows.length === 0) return
-        yield rows.map(({ hash, sealed }) => ({
-          documentHash: hexOf(hash),
-          sealed: sealed as Uint8Array,
-        }))
-        last = Number(rows.at(-1)?.id)
-      }
-    },
   }
 }

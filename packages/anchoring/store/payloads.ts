@@ -1,7 +1,8 @@
-import { type Hex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { BlockRead } from '#verifier/ports.ts'
 import type { Database } from './database.ts'
+import { pinLater } from './mirror.ts'
 import { all, each, hexOf, statement, type Work } from './sql.ts'
 import { insertItems } from './tables.ts'
 import type { IsBlockErased } from './tombstones.ts'
@@ -13,9 +14,6 @@ const READ_TIMEOUT_MS = 15_000
 
 const SELECT = statement(
   (sql) => `SELECT hash, bytes FROM payload WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
-)
-const SELECT_HASHES = statement(
-  (sql) => `SELECT hash FROM payload WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
 )
 // An existing row is locked (`WHERE false` changes nothing) until the transaction ends.
 const INSERT = statement(
@@ -29,10 +27,8 @@ const DELETE = statement(
   (sql) => `DELETE FROM payload WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
 )
 
-/** Payloads in the database, which can be deleted. It does not store erased payloads again. */
-export type DeletablePayloads = PayloadStore & { delete(hash: Uint8Array): Promise<void> }
-
-export function createPayloadStore(database: Database): DeletablePayloads {
+/** Payloads in the database. It does not store erased payloads again. */
+export function createPayloadStore(database: Database): PayloadStore {
   const get = database.together<Uint8Array, BlockRead>({
     *work(hashes) {
       const rows = yield* all(SELECT, { hashes })
@@ -49,15 +45,11 @@ export function createPayloadStore(database: Database): DeletablePayloads {
   return {
     get,
     async put(hash, bytes) {
-      await database.change(INSERT, {}, [{ hash, bytes }])
-    },
-    async missing(hashes) {
-      const rows = await database.read(SELECT_HASHES, { hashes: [...hashes] })
-      const found = new Set(rows.map(({ hash }) => hexOf(hash)))
-      return hashes.filter((hash) => !found.has(toHex(hash)))
-    },
-    async delete(hash) {
-      await database.change(DELETE, { hashes: [hash] })
+      await database.write(function* () {
+        // No send may come for it.
+        const inserted = yield* insertPayloads([{ hash, bytes }])
+        yield* pinLater([...inserted].map(fromHex))
+      })
     },
   }
 }

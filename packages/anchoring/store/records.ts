@@ -105,8 +105,6 @@ export function createRequestLog(database: Database) {
 export type NewRecord = {
   intent: IssueIntent
   entry?: IndexEntry | undefined
-  /** See `Payload`. */
-  sealed?: Uint8Array | undefined
   /** Goes into the table of payloads, unless it is there or was erased. */
   bytes?: Uint8Array | undefined
 }
@@ -115,18 +113,10 @@ export type NewRecord = {
 export const ENTRY_COLUMNS =
   'hash, batch_block, batch, issued_on, valid_until, subject, category, tenant, actor'
 
-/** Whatever writes a record, an erased document does not come back. */
-const SEALED_UNLESS_ERASED = `CASE WHEN item.sealed IS NOT NULL
-  AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
-  THEN item.sealed END`
 const INSERT = statement(
   (sql) => `
     ${insertItems(sql, 'record', `${ENTRY_COLUMNS}, request, supersedes`, {
-      computed: {
-        created_at: `CASE WHEN item.batch IS NULL THEN ${sql.now} END`,
-        sealed: SEALED_UNLESS_ERASED,
-      },
-      more: { sealed: 'bytes' },
+      computed: { created_at: `CASE WHEN item.batch IS NULL THEN ${sql.now} END` },
     })}
     WHERE item.batch IS NOT NULL
       OR NOT EXISTS (SELECT 1 FROM record WHERE record.hash = item.hash)
@@ -147,10 +137,9 @@ export type NewRow = {
   /** The id of its batch. */
   batch?: number
   actor?: string | undefined
-  sealed?: Uint8Array | undefined
 }
 
-function rowOf({ documentHash, entry, batch, actor, sealed }: NewRow) {
+function rowOf({ documentHash, entry, batch, actor }: NewRow) {
   return {
     hash: fromHex(documentHash),
     batch_block: bytesOf(entry.batchBlock),
@@ -163,7 +152,6 @@ function rowOf({ documentHash, entry, batch, actor, sealed }: NewRow) {
     actor: actor ?? null,
     request: entry.request ?? null,
     supersedes: bytesOf(entry.supersedes),
-    sealed: sealed ?? null,
   }
 }
 
@@ -282,10 +270,10 @@ export function* insertIssues(records: readonly NewRecord[]): Work<(boolean | Co
 }
 
 /** @returns The record of a document that is issued alone. */
-export function newRowOf({ intent, entry, sealed }: Omit<NewRecord, 'bytes'>): NewRow {
+export function newRowOf({ intent, entry }: Omit<NewRecord, 'bytes'>): NewRow {
   const { documentHash, validUntil, tenant = null, actor } = intent
   const unknown = { issuedOn: 0, validUntil, subject: null, category: null, tenant }
-  return { documentHash, entry: entry ?? unknown, actor, sealed }
+  return { documentHash, entry: entry ?? unknown, actor }
 }
 
 const SELECT_ID = statement(`

@@ -29,6 +29,25 @@ CREATE TABLE payload (
   bytes bytea NOT NULL
 );
 
+-- What a Kubo node has of the payloads. There is a row while the gateways have a node.
+CREATE TABLE mirror ( -- local
+  id bigint PRIMARY KEY,
+  -- The CID of the group that was pinned last. A node without it has lost pins, or is another one.
+  root bytea,
+  -- While all payloads are pinned: the hash up to which they are. When that began, in milliseconds
+  -- of the Unix epoch.
+  cursor bytea,
+  since bigint NOT NULL
+);
+
+-- The payloads that are to be pinned next: the hashes of some, one after another.
+CREATE TABLE unpinned ( -- local
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  hashes bytea NOT NULL,
+  -- In milliseconds of the Unix epoch.
+  since bigint NOT NULL
+);
+
 -- The receipts of erasures.
 CREATE TABLE erasure (
   hash bytea PRIMARY KEY,
@@ -46,13 +65,11 @@ CREATE TABLE erasure (
 CREATE INDEX erasure_unfinished ON erasure (requested_at) WHERE erased_at IS NULL;
 
 -- The data that the request of a batch stored before the batch was promised: the hashes of some
--- payloads, one after another; or the CID of their group on a Kubo node; or the batch's documents in
--- the index.
+-- payloads, one after another; or the batch's documents in the index.
 CREATE TABLE batch_draft (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   request bytea NOT NULL,
   hashes bytea,
-  kubo_root bytea,
   batch bigint
 );
 CREATE INDEX batch_draft_by_request ON batch_draft (request);
@@ -112,9 +129,7 @@ CREATE TABLE record (
   -- The digest of the idempotency key.
   request bytea,
   -- The hash of the document that it supersedes.
-  supersedes bytea,
-  -- While payloads are on a Kubo node: the payload, until its block is final.
-  sealed bytea
+  supersedes bytea
 );
 CREATE UNIQUE INDEX record_by_hash ON record (hash, coalesce(batch, 0));
 CREATE INDEX record_by_subject ON record (subject, id) WHERE subject IS NOT NULL;
@@ -125,7 +140,6 @@ CREATE INDEX record_by_batch ON record (batch, id) WHERE batch IS NOT NULL;
 CREATE INDEX record_by_status ON record (status, id) WHERE status <> 0;
 CREATE UNIQUE INDEX record_by_request ON record (request) WHERE request IS NOT NULL;
 CREATE UNIQUE INDEX record_by_superseded ON record (supersedes) WHERE supersedes IS NOT NULL;
-CREATE INDEX record_sealed ON record (id) WHERE sealed IS NOT NULL;
 
 -- The changes of documents and batches that somebody asked for, permanently.
 CREATE TABLE change (

@@ -3,7 +3,8 @@ import type { Log } from '#base/log.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import type { IssueError } from '#promise/errors.ts'
 import type { Locks } from '#promise/lock.ts'
-import { createBatchDrafts, type DraftGroups } from './batch-drafts.ts'
+import type { MirrorRows } from '#promise/ports.ts'
+import { createBatchDrafts } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
 import { createActLog } from './changes.ts'
@@ -12,7 +13,8 @@ import type { ErasureList } from './erasure-list.ts'
 import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
 import { createEventLog } from './events.ts'
 import { createLeaderRow } from './leader-row.ts'
-import { createLeaderOutbox, createOutbox, createPersistence, type LeaderOutbox } from './outbox.ts'
+import { createMirrorRows, mirrorLag } from './mirror.ts'
+import { createLeaderOutbox, createOutbox, type LeaderOutbox } from './outbox.ts'
 import { OUTCOME_CHANNEL, WAITING_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
 import { createDocumentIndex, createRequestLog, createSuccessions } from './records.ts'
@@ -105,11 +107,9 @@ export async function openStores(
       /** For the tables of modules. */
       database,
       outbox,
-      /** Payloads in the database itself. It does not store erased payloads again. */
+      /** The payloads. It does not store erased ones again. */
       embedded,
       erasures,
-      /** Payloads and promises, both in the database. */
-      embeddedPersistence: createPersistence(embedded, outbox),
       isErased,
       requests: createRequestLog(database),
       history: createHistory(database),
@@ -121,9 +121,9 @@ export async function openStores(
       successions: createSuccessions(database),
       events: createEventLog(database),
       batchLog: createBatchLog(database),
-      /** @param groups The groups of a Kubo node; absent when payloads are in the database. */
-      batchDrafts: (groups?: DraftGroups) =>
-        createBatchDrafts(database, { locks: sessions, isSole }, groups),
+      batchDrafts: createBatchDrafts(database, { locks: sessions, isSole }),
+      /** @returns See {@link mirrorLag}. */
+      mirrorLag: () => database.snapshot(mirrorLag),
       shared,
     }
   } catch (error) {
@@ -136,6 +136,7 @@ export async function openStores(
 export type Leading = Omit<Session, 'hasRival'> & {
   /** The outbox through the session. */
   outbox: LeaderOutbox
+  mirror: MirrorRows
   /** @returns Whether another gateway could lead. */
   hasRival(): Promise<boolean>
   /** Tells the other gateways. @param state JSON. */
@@ -171,6 +172,7 @@ export function createShared(database: Database, sessions: Sessions, isSole: boo
       return {
         ...own,
         outbox: createLeaderOutbox(own.database),
+        mirror: createMirrorRows(own.database),
         hasRival: () => own.hasRival(GATEWAY),
         tell: createLeaderRow(own.database).write,
       }

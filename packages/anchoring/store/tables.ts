@@ -19,7 +19,7 @@ export type Table = {
  * The version of the schema. A database of another version is refused and not converted. Whatever
  * changes the tables, or what a row means, raises it.
  */
-export const SCHEMA_VERSION = 20
+export const SCHEMA_VERSION = 21
 
 /** The statuses in the index by their code in the tables. */
 export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const

@@ -10,8 +10,8 @@ export type IsBlockErased = (hash: Uint8Array) => Promise<boolean>
 export type Tombstones = ReturnType<typeof createTombstones>
 
 /**
- * The hashes of erased blocks. They are checked before every put and fetch, so that no retry or
- * fallback brings a block back.
+ * The hashes of erased blocks. They are checked before every fetch, and the database checks them at
+ * every put, so that no retry or fallback brings a block back.
  */
 export function createTombstones(isErased: IsBlockErased) {
   return {
@@ -22,50 +22,25 @@ export function createTombstones(isErased: IsBlockErased) {
         (await isErased(hash)) ? { status: 'erased' } : source.get(hash, options),
     }),
     /**
-     * A store that refuses erased blocks and returns `erased` for them. A finished erasure leaves
-     * nothing in the store, so it is read even while it is unknown whether a block was erased.
+     * A store that returns `erased` for erased blocks. A finished erasure leaves nothing in it, so
+     * it is read even while it is unknown whether a block was erased.
      *
-     * @param erase Deletes a block that was erased while it was being put.
+     * @param mirror Read after the store: a Kubo node, where other gateways also pin.
      */
-    guardStore: (
-      store: PayloadStore,
-      erase: (hash: Uint8Array) => Promise<unknown>,
-    ): PayloadStore => ({
+    guardStore: (store: PayloadStore, mirror?: Pick<PayloadStore, 'get'>): PayloadStore => ({
       ...store,
       get: (hash) =>
         readAfter(
           async () => ((await isErased(hash)) ? { status: 'erased' } : MISSING),
-          () => store.get(hash),
+          () =>
+            mirror
+              ? readAfter(
+                  () => store.get(hash),
+                  () => mirror.get(hash),
+                )
+              : store.get(hash),
         ),
-      async missing(hashes) {
-        const erased = await Promise.all(hashes.map(isErased))
-        return store.missing(hashes.filter((_, i) => !erased[i]))
-      },
-      async put(hash, bytes) {
-        if (await isErased(hash)) return
-        await store.put(hash, bytes)
-        // The block was erased while it was being put.
-        if (await isErased(hash)) await erase(hash)
-      },
     }),
-  }
-}
-
-/**
- * A store that replaces another.
- *
- * @param older Only read, and asked first because it is near. It has documents that were issued
- * before the change, so nothing is put into it or removed from it.
- */
-export function withOlder(store: PayloadStore, older: PayloadStore): PayloadStore {
-  return {
-    ...store,
-    get: (hash) =>
-      readAfter(
-        () => older.get(hash),
-        () => store.get(hash),
-      ),
-    missing: async (hashes) => store.missing(await older.missing(hashes)),
   }
 }
 

@@ -6,6 +6,7 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { remoteIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { docregGateway } from '../../support/docreg.ts'
 import { randomKey } from '../../support/given.ts'
@@ -52,6 +53,22 @@ test('reports no failure in a good installation', async () => {
     true,
   )
   expect(code).toBe(0)
+})
+
+test('reports payloads that wait for Kubo for more than five minutes', async () => {
+  const DATA_DIR = join(folder, 'behind')
+  mkdirSync(DATA_DIR, { mode: 0o700 })
+  const database = openSqlite(join(DATA_DIR, 'gateway.db'))
+  database.sqlite.exec("INSERT INTO mirror (id, cursor, since) VALUES (1, x'', 0)")
+  await database.close()
+  const { fails, findings } = await doctor({ DATA_DIR, IPFS_API_URL: 'http://127.0.0.1:1' })
+  expect(fails).toEqual(['store'])
+  expect(findings).toContainEqual({
+    check: 'database',
+    outcome: 'warn',
+    message: expect.stringMatching(/^payloads have waited for \d+ minutes/),
+    advice: expect.stringContaining('#payloads-on-kubo'),
+  })
 })
 
 test('reports an endpoint that is down, without its key, and a missing registry', async () => {

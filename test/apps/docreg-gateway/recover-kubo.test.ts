@@ -43,9 +43,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function gatewayIn(name: string): Promise<GatewayProcess> {
+async function gatewayIn(name: string, more: Record<string, string> = {}): Promise<GatewayProcess> {
   const settings = { ISSUER_KEY: issuer.keys.issuer, DATA_DIR: join(folder, name) }
-  const one = gatewayProcess({ ...env, ...settings, PORT: `${await freePort()}` })
+  const one = gatewayProcess({ ...env, ...settings, ...more, PORT: `${await freePort()}` })
   await one.start()
   return one
 }
@@ -78,6 +78,14 @@ async function shown() {
   return whole.map((one) => JSON.stringify(one)).sort()
 }
 
+async function isMirrored(): Promise<void> {
+  const metrics = async () => {
+    const headers = { authorization: `Bearer ${API_KEY}` }
+    return (await fetch(`${gateway.url}/metrics`, { headers })).text()
+  }
+  await expect.poll(metrics).toMatch(/^document_registry_mirror_lag_seconds 0$/m)
+}
+
 test.skipIf(!binary)('brings every document back from Kubo, and none that was erased', async () => {
   const issued = []
   for (let i = 0; i < 12; i++)
@@ -89,6 +97,7 @@ test.skipIf(!binary)('brings every document back from Kubo, and none that was er
   const batch = await call('/batches', `${lines.join('\n')}\n`)
   expect(batch.status).toBe(201)
   const cid = blockCid(fromHex(erased.documentHash))
+  await isMirrored()
   const sealed = await kubo.client.block.get(cid)
   const before = (await shown()).filter((one) => !one.includes(erased.documentHash))
   expect(before).toHaveLength(16)
@@ -112,4 +121,25 @@ test.skipIf(!binary)('brings every document back from Kubo, and none that was er
   expect(dataOf(await call('/batches'))).toEqual(batches)
   const { status } = await call(`/documents/${erased.publicId}`)
   expect(status).toBe(410)
+
+  // The recovered payloads are pinned.
+  await isMirrored()
+  const fsck = () => docregGateway(['fsck'], { env: { ...env, DATA_DIR } })
+  expect((await fsck()).stdout).toContain('nothing differs')
+  // What the node loses while its newest pin stays is found, and pinned on demand.
+  await call('/documents', ADA)
+  await isMirrored()
+  const lost = String(blockCid(fromHex(revoked.documentHash)))
+  for (const pin of await kubo.pins())
+    if ((await kubo.ipfs('refs', pin)).includes(lost)) await kubo.ipfs('pin', 'rm', pin)
+  await kubo.ipfs('block', 'rm', lost)
+  const found = await fsck()
+  expect(found.stdout).toMatch(new RegExp(`^payload_not_pinned +${revoked.documentHash}$`, 'm'))
+  expect(found.code).toBe(1)
+  await gateway.kill()
+  gateway = await gatewayIn('found', { IPFS_API_URL: '' })
+  await gateway.kill()
+  gateway = await gatewayIn('found')
+  await isMirrored()
+  expect((await fsck()).stdout).toContain('nothing differs')
 })

@@ -133,7 +133,6 @@ test('stores payloads that only another source has', async () => {
       const bytes = blocks.get(toHex(hash))
       return bytes ? { status: 'found', bytes } : { status: 'missing' }
     },
-    missing: async (hashes) => hashes.filter((hash) => !blocks.has(toHex(hash))),
   })
   const [kept, fetched, forged] = ['kept', 'fetched', 'forged'].map(hashOf) as [Hex, Hex, Hex]
   const held = new Map([[kept, bytesOf('kept')]])

@@ -206,9 +206,9 @@ describePorts('webhooks', (ports) => {
     const [request, root] = [new Uint8Array(randomBytes(32)), toHex(randomBytes(32))]
     const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 'abc' }
     const document = { documentHash: toHex(randomBytes(32)), entry: { ...entry, batchBlock: root } }
-    await stores
-      .batchDrafts()
-      .index(request, { root, size: 1, manifest: root, tenant: 'abc' }, [document])
+    await stores.batchDrafts.index(request, { root, size: 1, manifest: root, tenant: 'abc' }, [
+      document,
+    ])
     for (const tenant of ['abc', 'operator'])
       await webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
     const intent = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const

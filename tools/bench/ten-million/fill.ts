@@ -27,9 +27,6 @@ export function rowsFor(documents: number) {
   }
 }
 
-/** Where payloads are: all in the database or, for Kubo, only those of promises. */
-type Payloads = 'embedded' | 'elsewhere'
-
 const SEALED_BYTES = 200
 /** The number of documents in a final block. */
 const IN_BLOCK = 200
@@ -52,7 +49,7 @@ type Insert = {
   columns(part: Part): Record<string, string | number>
 }
 
-function insertsFor(rows: Rows, payloads: Payloads): Insert[] {
+function insertsFor(rows: Rows): Insert[] {
   const { documents, queued, notFinal, blocks, keys } = rows
   const waitingFrom = documents - queued
   const openFrom = waitingFrom - notFinal
@@ -71,7 +68,7 @@ function insertsFor(rows: Rows, payloads: Payloads): Insert[] {
   return [
     {
       into: 'payload',
-      parts: payloads === 'embedded' ? all : [],
+      parts: all,
       columns: (part) => ({ hash: hashIn(part), bytes: 'payload_of(i)' }),
     },
     {
@@ -87,7 +84,6 @@ function insertsFor(rows: Rows, payloads: Payloads): Insert[] {
         created_at: `${FIRST_SECOND} + i * ${SECONDS_APART}`,
         actor: "'key 0123456789ab the desk'",
         request: `CASE WHEN i < ${keys} THEN substr(digest_of(i), 1, 16) END`,
-        sealed: payloads === 'embedded' || part === final ? 'NULL' : 'payload_of(i)',
       }),
     },
     { into: 'waiting', parts: [waiting], columns: () => ({ record: 'i + 1' }) },
@@ -145,12 +141,8 @@ function insertsFor(rows: Rows, payloads: Payloads): Insert[] {
 }
 
 /** Writes one table after another, each in the order in which documents come in. */
-async function fillTables(
-  run: (statement: string) => Promise<void>,
-  rows: Rows,
-  payloads: Payloads = 'embedded',
-): Promise<void> {
-  for (const { into, parts, columns } of insertsFor(rows, payloads))
+async function fillTables(run: (statement: string) => Promise<void>, rows: Rows): Promise<void> {
+  for (const { into, parts, columns } of insertsFor(rows))
     for (const part of parts) {
       const names = Object.keys(columns(part)).join(', ')
       const values = Object.values(columns(part)).join(', ')
@@ -206,7 +198,7 @@ const DROP_FUNCTIONS = `DROP FUNCTION ${Object.keys(SQLITE_FUNCTIONS).toReversed
 const CACHE = 2 * 2 ** 20
 
 /** Creates a SQLite database and fills it. */
-export async function fillSqlite(path: string, rows: Rows, payloads?: Payloads): Promise<void> {
+export async function fillSqlite(path: string, rows: Rows): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // Creates the tables.
   await openSqlite(path).close()
@@ -216,7 +208,7 @@ export async function fillSqlite(path: string, rows: Rows, payloads?: Payloads):
   sqlite.exec(`
     PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${CACHE}; BEGIN`)
-  await fillTables(async (statement) => sqlite.exec(statement), rows, payloads)
+  await fillTables(async (statement) => sqlite.exec(statement), rows)
   sqlite.exec('COMMIT')
   sqlite.close()
   // Later measurements do not wait for its pages.

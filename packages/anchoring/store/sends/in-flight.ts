@@ -6,6 +6,7 @@ import type { FeeLog, Sender, Sends } from '#promise/ports.ts'
 import type { Attempt, Member, Send, SignedTransaction, UsedIn } from '#promise/send.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { itemColumns, itemJoins, itemOf } from '../items.ts'
+import { pinLater } from '../mirror.ts'
 import { all, bytesOf, first, hexOf, numberOrNull, type Row, statement, type Work } from '../sql.ts'
 import { maySend, senderValues } from '../waiting.ts'
 import { joinSend, settleItems } from './write.ts'
@@ -130,6 +131,8 @@ function* addSend(added: {
   const id = Number(row?.id)
   yield* all(CARRY, { send: id, places })
   yield* all(LEAVE_QUEUE, { places })
+  const issues = members.filter(({ intent }) => intent.kind === 'issue')
+  yield* pinLater(issues.map(({ intent }) => fromHex(intent.documentHash)))
   const attempt = { ...signed, carried: members.length }
   yield* addAttempt(id, attempt)
   const newest = numberOrNull(row?.head ?? null)

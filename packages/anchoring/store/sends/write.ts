@@ -105,22 +105,9 @@ export function* settleItems(reads: readonly Read[], from: From): Work<void> {
   yield* finishItems(final.map(({ item, after }) => ({ item, anchoring: after })))
 }
 
-const CLEAR_SEALED = statement(
-  (sql) => `
-    UPDATE record SET sealed = NULL
-    WHERE sealed IS NOT NULL AND ${sql.isIn('id', 'records', 'integer')}`,
-)
-
 /** Writes what follows when the sends of items are final. */
 export function* finishItems(some: readonly { item: Item; anchoring: Anchoring }[]): Work<void> {
   const issues = some.filter(({ item }) => item.intent.kind === 'issue')
-  if (issues.length === 0) return
-  yield* all(CLEAR_SEALED, {
-    records: named(
-      'record',
-      issues.map(({ item }) => item),
-    ),
-  })
   yield* appendEvents(issues.map(({ item, anchoring }) => endOf(item.intent, 'final', anchoring)))
 }
 

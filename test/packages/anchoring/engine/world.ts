@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { fromHex, type Hex } from '#document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { createBlockTime } from '#engine/block-time.ts'
 import { createForeignWatch } from '#engine/foreign.ts'
 import { createLeader } from '#engine/leader.ts'
@@ -15,7 +15,7 @@ import type { Account, Blocks, RegistryReader, Transactions } from '#promise/por
 import type { SignedTransaction } from '#promise/send.ts'
 import type { Session, Sessions } from '#store/database.ts'
 import { openSqlite, type SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
-import { createLeaderOutbox, createOutbox, createPersistence } from '#store/outbox.ts'
+import { createLeaderOutbox, createOutbox } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { createShared } from '#store/stores.ts'
 
@@ -169,13 +169,11 @@ export function startWorld(
   const { leader, outbox, events } = gateway
   const sent = createLeaderOutbox(world.database)
   const store = createPayloadStore(world.database)
-  const persistence = createPersistence(store, outbox)
   const started = leader.start()
   const newIntent = createIntents()
   async function issue(intent = newIntent(), wait = 20_000) {
-    const documentHash = fromHex(intent.documentHash)
     await started
-    const isNew = await persistence.add(intent, { documentHash, bytes: Uint8Array.of(1) })
+    const isNew = await outbox.add(intent, { payload: { bytes: Uint8Array.of(1) } })
     return leader.submit(intent, wait, isNew === true)
   }
   /**

@@ -147,7 +147,6 @@ function openWorld() {
         final: (some) => final.push(...some),
         interval: () => undefined,
         inFlight: () => 0,
-        after: Promise.resolve(),
         log,
       })
       stops.push(stop)

@@ -9,6 +9,7 @@ const DIGESTS: Record<number, string> = {
   18: '857346adf24cd7e31ce5960d5229a0dc9908f175622d05ee2f3d75d53611bc52',
   19: '235a987cce685ba8b70d8fdf5d6cce10aa472f1c56e2e46cbad66cef7498b86f',
   20: 'cde3a46cc06180749c0d2949d721ce367a5a5dc06f6855fa52d6dfa87bb01097',
+  21: '2ef0ae6f47aa4cae52f6afb2a0d3d5f276cf2e314c99ecfffb62c46ec10c25a0',
 }
 
 // Older folders are refused and not converted, so a folder must never be of another schema, or have

@@ -8,6 +8,7 @@ import {
   secretHealth,
   unfinishedCommand,
 } from '../../binding.ts'
+import { mirrorHealth } from '../../mirror.ts'
 import { GATEWAY, LEADER } from '../../stores.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, type Query } from './connection.ts'
@@ -137,6 +138,7 @@ async function checkContent(
   return [
     secrets,
     ...(await runWork(query, refusedHealth)),
+    ...(await runWork(query, mirrorHealth)),
     ...(await checkFilled(query)),
     ...(await checkGateways(query)),
   ]

@@ -119,8 +119,7 @@ const ARE_ENDED = statement(
 
 /**
  * A finished erasure is gone for every statement and for `pg_dump`. The server cannot be told to
- * overwrite its files, so the receipt says where bytes may be left; also of a payload on Kubo, which
- * the outbox had until it was final.
+ * overwrite its files, so the receipt says where bytes may be left.
  */
 export function createScrubber(database: Database): Scrubber {
   return {

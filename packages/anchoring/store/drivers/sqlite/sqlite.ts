@@ -17,6 +17,7 @@ import {
 } from '../../commands.ts'
 import { createSoleSessions, type Database, type Group } from '../../database.ts'
 import { createKeptRows, type KeptRows } from '../../kept-rows.ts'
+import { mirrorHealth } from '../../mirror.ts'
 import { createIsErased } from '../../payloads.ts'
 import { type DatabaseDeps, type DatabaseStores, openStores } from '../../stores.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
@@ -224,7 +225,8 @@ async function examine(
     if (hasLostWrites(path, sqlite))
       return [{ outcome: 'fail', message: LOST_WRITES, advice: AFTER_LOSS }]
     const secrets = secretHealth(`format ${version}`, binding?.fingerprints ?? [], fingerprints)
-    return [secrets, ...(await database.snapshot(refusedHealth))]
+    const refused = await database.snapshot(refusedHealth)
+    return [secrets, ...refused, ...(await database.snapshot(mirrorHealth))]
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return [

@@ -3,8 +3,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import { type Lock, LockLost, lockOfBatch } from '#promise/lock.ts'
+import type { MirrorRows, Unpinned } from '#promise/ports.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { describePorts } from '#test/support/databases.ts'
+import { missingIn } from '#test/support/payloads.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 const block = () => ({ hash: new Uint8Array(randomBytes(32)), bytes: new Uint8Array(20) })
@@ -12,10 +14,10 @@ const ENTRY = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: '
 
 describePorts('batches before and after their promise', (ports) => {
   let stores: DatabaseStores
-  let drafts: ReturnType<DatabaseStores['batchDrafts']>
+  let drafts: DatabaseStores['batchDrafts']
   beforeEach(() => {
     stores = ports.stores
-    drafts = stores.batchDrafts()
+    drafts = stores.batchDrafts
   })
 
   /** A request that has stored two blocks and two documents of a batch. */
@@ -43,7 +45,12 @@ describePorts('batches before and after their promise', (ports) => {
     }
   }
   const missing = async (blocks: readonly { hash: Uint8Array }[]) =>
-    (await stores.embedded.missing(blocks.map((one) => one.hash))).length
+    (
+      await missingIn(
+        stores.embedded,
+        blocks.map((one) => one.hash),
+      )
+    ).length
   const counts = async () => [
     await ports.count('record'),
     await ports.count('batch'),
@@ -64,6 +71,31 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await stores.outbox.find('issue', batch.root)).toMatchObject({
       outcome: { status: 'pending' },
     })
+  })
+
+  test('its payloads are to be pinned once it is promised, if there is a Kubo node', async () => {
+    const mirror = (await stores.shared.lead())?.mirror as MirrorRows
+    const without = await drafted()
+    await promise(without.request, without.batch)
+    await mirror.begin()
+    const all = (await mirror.next()) as Unpinned
+    expect(all.payloads).toHaveLength(2)
+    await mirror.done(all, new Uint8Array(36))
+    await mirror.done((await mirror.next()) as Unpinned, undefined)
+    const { request, batch, blocks } = await drafted()
+    expect(await mirror.next()).toBeUndefined()
+    await promise(request, batch)
+    const some = await mirror.next()
+    expect(some?.payloads.map(({ hash }) => toHex(hash)).sort()).toEqual(
+      blocks.map(({ hash }) => toHex(hash)).sort(),
+    )
+    expect(await stores.mirrorLag()).toBeGreaterThanOrEqual(0)
+    await mirror.done(some as Unpinned, new Uint8Array(37))
+    expect([await mirror.next(), await stores.mirrorLag()]).toEqual([undefined, 0])
+    expect(toHex((await mirror.root()) as Uint8Array)).toBe(toHex(new Uint8Array(37)))
+    await mirror.forget()
+    expect([await mirror.root(), await stores.mirrorLag()]).toEqual([undefined, undefined])
+    await stores.shared.leave()
   })
 
   test('the documents of a batch have the time of its promise', async () => {

@@ -82,7 +82,7 @@ describePorts('events', (ports) => {
     const entry = { ...entryOf(tenant), batchBlock: hash() }
     const documents = [hash(), hash()].map((documentHash) => ({ documentHash, entry }))
     await batchLog.claim(request, { content: new Uint8Array(32), checkedAt: 1 })
-    await batchDrafts().index(request, batch, documents)
+    await batchDrafts.index(request, batch, documents)
     const lock = (await shared.locks.take(lockOfBatch(batch.root))) as Lock
     await batchLog.promise(request, batch, lock)
     await lock.release()

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { UNSEEN } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import { placeBatch } from '#store/sends/write.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -229,7 +227,7 @@ describePorts('outbox', (ports) => {
       await outbox.adopt(issueOf(), unknown)
       const { batchDrafts, database } = ports.stores
       const batch = { root: hash(), size: 1, manifest: hash(), tenant: 'one' }
-      await batchDrafts().index(new Uint8Array(32), batch, [])
+      await batchDrafts.index(new Uint8Array(32), batch, [])
       await database.write(() => placeBatch(batch.root, unknown))
       expect(await ports.count('member')).toBe(2)
     })
@@ -241,36 +239,5 @@ describePorts('outbox', (ports) => {
       expect(await queued()).toEqual([intent])
       expect(await outbox.upTo(9, 9)).toEqual([])
     })
-  })
-
-  test('payloads come in groups, without those that are added meanwhile', async () => {
-    const add = (count: number) =>
-      Promise.all(
-        Array.from({ length: count }, () =>
-          outbox.add(issueOf(), { payload: { sealed: randomBytes(4) } }),
-        ),
-      )
-    await add(450)
-    const sizes: number[] = []
-    for await (const some of outbox.payloads()) {
-      sizes.push(some.length)
-      await add(10)
-    }
-    expect(sizes).toEqual([200, 200, 50])
-  })
-
-  test('a payload stays until its document is final', async () => {
-    const intents: Intent[] = [issueOf(), issueOf()]
-    for (const intent of intents) await outbox.add(intent, { payload: { sealed: randomBytes(4) } })
-    const hashes = async () => {
-      const found: string[] = []
-      for await (const some of outbox.payloads())
-        found.push(...some.map(({ documentHash }) => documentHash))
-      return found
-    }
-    const place = await anchorAll(outbox, intents.slice(0, 1))
-    expect(await hashes()).toEqual(intents.map(({ documentHash }) => documentHash))
-    await outbox.finish(place)
-    expect(await hashes()).toEqual([intents[1]?.documentHash])
   })
 })

@@ -4,7 +4,7 @@ import { toHex } from '#document/hex.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { describePorts } from '#test/support/databases.ts'
-import { anchorAll, placeIn } from './given.ts'
+import { anchorAll, placeIn, resolve } from './given.ts'
 
 const ENTRY: IndexEntry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 'three' }
 
@@ -27,7 +27,7 @@ describePorts('payloads and promises', (ports) => {
   test('one of several concurrent requests for a document adds it', async () => {
     const { intent, sealed } = newDocument()
     const added = await Promise.all(
-      Array.from({ length: 20 }, () => stores.embeddedPersistence.add(intent, sealed)),
+      Array.from({ length: 20 }, () => stores.outbox.add(intent, { payload: sealed })),
     )
     expect(added.filter(Boolean)).toEqual([true])
     expect(await ports.count('record')).toBe(1)
@@ -35,19 +35,29 @@ describePorts('payloads and promises', (ports) => {
 
   test('a kept promise is not new, and a repeat does not restore its payload', async () => {
     const final = newDocument()
-    await stores.embeddedPersistence.add(final.intent, final.sealed)
+    await stores.outbox.add(final.intent, { payload: final.sealed })
     await ports.outbox.finish(await anchorAll(ports.outbox, [final.intent]))
     expect(await ports.outbox.find('issue', final.intent.documentHash)).toBeUndefined()
-    expect(await stores.embeddedPersistence.add(final.intent, final.sealed)).toBe(false)
+    expect(await stores.outbox.add(final.intent, { payload: final.sealed })).toBe(false)
     expect(await statusOf(final)).toBe('found')
+  })
+
+  test('a document that can never be anchored is new again, and keeps its payload', async () => {
+    const document = newDocument()
+    for (let request = 0; request < 2; request++) {
+      expect(await stores.outbox.add(document.intent, { payload: document.sealed })).toBe(true)
+      await resolve(ports.outbox, document.intent, { status: 'conflict' })
+      expect(await ports.outbox.find('issue', document.intent.documentHash)).toBeUndefined()
+      expect(await statusOf(document)).toBe('found')
+    }
   })
 
   test('a document that another gateway has issued is stored without its payload', async () => {
     const { intent, sealed } = newDocument()
-    await stores.embeddedPersistence.adopt(intent, placeIn(5), sealed)
+    await stores.outbox.adopt(intent, placeIn(5), sealed)
     expect(await ports.outbox.find('issue', intent.documentHash)).toBeDefined()
     expect(await stores.documentIndex.find(intent.documentHash)).toMatchObject({ tenant: 'three' })
-    await stores.embeddedPersistence.restore(sealed)
+    await stores.embedded.put(sealed.documentHash, sealed.bytes)
     expect(await stores.embedded.get(sealed.documentHash)).toMatchObject({ status: 'found' })
   })
 })

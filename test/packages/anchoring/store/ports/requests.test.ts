@@ -21,7 +21,7 @@ describePorts('the keys of requests', (ports) => {
   const ask = (request: Uint8Array, intent = issueOf()): Promise<Added> => {
     const bytes = new Uint8Array(randomBytes(40))
     const sealed = { documentHash: fromHex(intent.documentHash), bytes }
-    return stores.embeddedPersistence.add(intent, { ...sealed, entry: { ...ENTRY, request } })
+    return stores.outbox.add(intent, { payload: { ...sealed, entry: { ...ENTRY, request } } })
   }
   const isThere = async ({ documentHash }: IssueIntent) =>
     (await stores.documentIndex.find(documentHash)) !== undefined

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { ABSENT, type Anchoring, type Outcome, UNSEEN } from '#promise/anchoring.ts'
@@ -162,17 +161,6 @@ describePorts('the blocks of sends', (ports) => {
       await resolve(outbox, intent, anchoredAt(place))
       await outbox.finish(place)
       expect(await eventsOf()).toContainEqual(['document.final', intent.documentHash])
-    })
-
-    test('also for the payload of what is later found in a final transaction', async () => {
-      const intent = issueOf()
-      await outbox.add(intent, { payload: { sealed: randomBytes(4) } })
-      const place = placeIn(5)
-      await outbox.adopt(issueOf(), place)
-      await outbox.finish(place)
-      await resolve(outbox, intent, anchoredAt(place))
-      await outbox.finish(place)
-      for await (const some of outbox.payloads()) expect(some).toEqual([])
     })
   })
 

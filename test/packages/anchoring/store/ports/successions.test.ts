@@ -32,7 +32,7 @@ describePorts('documents and their successors', (ports) => {
   function supersede(intent = issueOf(), more: { supersededRoot?: Hex } = {}): Promise<Added> {
     const sealed = { documentHash: fromHex(intent.documentHash), bytes: new Uint8Array(40) }
     const entry = { ...ENTRY, supersedes: old.documentHash, ...more }
-    return ports.stores.embeddedPersistence.add(intent, { ...sealed, entry })
+    return ports.stores.outbox.add(intent, { payload: { ...sealed, entry } })
   }
   const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
   const revocation = async () => outbox.find('revoke', old.documentHash)

@@ -8,13 +8,14 @@ import { intentOfBatch, type KnownBatch } from '#promise/batch-log.ts'
 import type { ListedStatus } from '#promise/document-index.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Lock } from '#promise/lock.ts'
-import { createBatchDrafts, type DraftGroups } from '#store/batch-drafts.ts'
+import { createBatchDrafts } from '#store/batch-drafts.ts'
 import { createBatchLog } from '#store/batches.ts'
 import { createSoleSessions } from '#store/database.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { createDocumentIndex } from '#store/records.ts'
 import { createWholeOutbox } from '#test/support/outbox.ts'
+import { missingIn } from '#test/support/payloads.ts'
 import { anchoredAt, placeIn, resolve } from '../ports/given.ts'
 
 let dir: string
@@ -34,13 +35,13 @@ const going = new AbortController().signal
 
 const locks = () => createSoleSessions(database)
 
-function open(groups?: DraftGroups) {
+function open() {
   const store = createPayloadStore(database)
   const outbox = createWholeOutbox(database)
   return {
     store,
     outbox,
-    drafts: createBatchDrafts(database, { locks: locks(), isSole: true }, groups),
+    drafts: createBatchDrafts(database, { locks: locks(), isSole: true }),
     log: createBatchLog(database),
     index: createDocumentIndex(database),
   }
@@ -125,8 +126,18 @@ describe('what is stored before the promise', () => {
     const { request, blocks } = await drafted(parts)
     const other = await drafted(parts)
     await parts.drafts.discard(request)
-    expect(await parts.store.missing(blocks.map((one) => one.hash))).toHaveLength(2)
-    expect(await parts.store.missing(other.blocks.map((one) => one.hash))).toEqual([])
+    expect(
+      await missingIn(
+        parts.store,
+        blocks.map((one) => one.hash),
+      ),
+    ).toHaveLength(2)
+    expect(
+      await missingIn(
+        parts.store,
+        other.blocks.map((one) => one.hash),
+      ),
+    ).toEqual([])
     expect([rowsIn('record'), rowsIn('batch')]).toEqual([2, 1])
   })
 
@@ -153,8 +164,18 @@ describe('what is stored before the promise', () => {
     database = openSqlite(join(dir, 'gateway.db'))
     const parts = open()
     expect(await parts.drafts.discardAll(going)).toBe(2)
-    expect(await parts.store.missing(kept.blocks.map((one) => one.hash))).toEqual([])
-    expect(await parts.store.missing(lost.blocks.map((one) => one.hash))).toHaveLength(2)
+    expect(
+      await missingIn(
+        parts.store,
+        kept.blocks.map((one) => one.hash),
+      ),
+    ).toEqual([])
+    expect(
+      await missingIn(
+        parts.store,
+        lost.blocks.map((one) => one.hash),
+      ),
+    ).toHaveLength(2)
     expect([rowsIn('record'), rowsIn('batch'), rowsIn('batch_draft')]).toEqual([2, 1, 0])
     expect(await parts.drafts.discardAll(going)).toBe(0)
   })
@@ -167,7 +188,7 @@ describe('what is stored before the promise', () => {
     await parts.drafts.put(request, [shared, block()])
     await parts.drafts.discard(request)
     expect(rowsIn('payload')).toBe(1)
-    expect(await parts.store.missing([shared.hash])).toEqual([])
+    expect(await missingIn(parts.store, [shared.hash])).toEqual([])
   })
 
   test('an existing block stays, also when it was stored again', async () => {
@@ -179,7 +200,7 @@ describe('what is stored before the promise', () => {
     expect(await parts.store.get(shared.hash)).toMatchObject({ status: 'found' })
     await parts.drafts.discard(request)
     expect(rowsIn('payload')).toBe(1)
-    expect(await parts.store.missing([shared.hash])).toEqual([])
+    expect(await missingIn(parts.store, [shared.hash])).toEqual([])
   })
 
   test('a repeat stores no block again', async () => {
@@ -202,25 +223,17 @@ describe('what is stored before the promise', () => {
       parts.drafts.put(other, ofOther),
     ])
     await parts.drafts.discard(one)
-    expect(await parts.store.missing(ofOne.map(({ hash }) => hash))).toHaveLength(200)
-    expect(await parts.store.missing([...ofOther, alone].map(({ hash }) => hash))).toEqual([])
-  })
-
-  test('a group is recorded before it is pinned, and unpinned by its record', async () => {
-    const pinned: string[] = []
-    const root = Buffer.from('root')
-    const parts = open({
-      async pin(_blocks, note) {
-        await note(root)
-        expect(rowsIn('batch_draft')).toBe(1)
-        pinned.push('root')
-      },
-      unpin: async (which) => void pinned.splice(pinned.indexOf(`${Buffer.from(which)}`), 1),
-    })
-    const request = randomBytes(32)
-    await parts.drafts.put(request, [block()])
-    expect(pinned).toEqual(['root'])
-    await parts.drafts.discard(request)
-    expect([pinned, rowsIn('batch_draft')]).toEqual([[], 0])
+    expect(
+      await missingIn(
+        parts.store,
+        ofOne.map(({ hash }) => hash),
+      ),
+    ).toHaveLength(200)
+    expect(
+      await missingIn(
+        parts.store,
+        [...ofOther, alone].map(({ hash }) => hash),
+      ),
+    ).toEqual([])
   })
 })
