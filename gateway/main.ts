@@ -86,7 +86,7 @@ async function start(
   undo.push(unlock)
   const ports: Ports = {}
   const pipeline = openIssuing(config, identity, { chain, readers, stores, ports, log })
-  const { batcher, erasing } = pipeline
+  const { leader, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
   const certainTime = createCertainTime(chain.blocks.head, clock)
@@ -124,9 +124,9 @@ async function start(
     modules: opened,
   })
 
-  undo.push(batcher.stop)
+  undo.push(leader.stop)
   batches.batches.start()
-  await batcher.start()
+  await leader.start()
   const startChores: StartChore<LeadingSession>[] = [
     erasing.start,
     ({ mirror }) => startMirroring(mirror, stores, log),
@@ -134,7 +134,7 @@ async function start(
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ...chores,
   ]
-  const stopChores = startChores.map(batcher.chore)
+  const stopChores = startChores.map(leader.chore)
   undo.push(...stopChores)
   const listener = await listen(app, config, { log, metrics })
   identities.start()
@@ -149,7 +149,7 @@ async function start(
       identities.stop()
       stopping.abort()
       await listener.stop(() =>
-        Promise.all([batcher.stop(), ...stopChores.map((stopChore) => stopChore())]),
+        Promise.all([leader.stop(), ...stopChores.map((stopChore) => stopChore())]),
       )
       await opened.close()
       await apiKeys.close()
@@ -184,9 +184,9 @@ function startFinality(
     blocks,
     outbox: leading.outbox,
     final: pipeline.times.final,
-    batcher: pipeline.batcher,
+    leader: pipeline.leader,
     interval: pipeline.blockTime.interval,
-    inFlight: () => pipeline.batcher.depth().inFlight,
+    inFlight: () => pipeline.leader.depth().inFlight,
     log,
   })
 }

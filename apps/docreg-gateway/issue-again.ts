@@ -35,7 +35,7 @@ type Own = { hash: Hex; record: TrustedRecord }
  * The documents and batches that this gateway has issued since the theft, as they are in the
  * registry.
  */
-type Standing = {
+type Remaining = {
   documents: Own[]
   batches: Own[]
   /** The newest block that anchored anything else of this gateway; 0 = none. */
@@ -60,17 +60,17 @@ export async function issueAgain(
     const { anchored } = database
     const since = await anchored.since(await patiently(() => firstDistrustedBlock(identity), say))
     const look = () => readStanding(registry, since, only)
-    let standing = await look()
+    let remaining = await look()
     const list = [
-      ...standing.documents.map((own) => entryOf('document', own)),
-      ...standing.batches.map((own) => entryOf('batch', own)),
+      ...remaining.documents.map((own) => entryOf('document', own)),
+      ...remaining.batches.map((own) => entryOf('batch', own)),
     ]
     if (!values.json) for (const entry of list) write(lineOf(entry))
     const end = (state: 'listed' | 'final' | 'not_final'): number => {
       if (values.json) write(printableJson({ state, distrusted: list }))
       return state === 'not_final' ? EXIT.wrong : EXIT.ok
     }
-    say(`distrusted  ${countOf(standing)}`)
+    say(`distrusted  ${countOf(remaining)}`)
     if (!values.send) {
       say(
         'Nothing was sent. Check the list, then add --send, and --only <file> to issue some of them.',
@@ -89,9 +89,9 @@ export async function issueAgain(
       config.rpcUrls.length > 0 ? patiently(blocks.finalizedBlock, say) : Infinity
     for (;;) {
       const last = Math.max(
-        standing.anchoredUpTo,
-        await issueDocuments(identity, anchored, standing.documents, send),
-        await issueBatches(identity, anchored, standing.batches, send),
+        remaining.anchoredUpTo,
+        await issueDocuments(identity, anchored, remaining.documents, send),
+        await issueBatches(identity, anchored, remaining.batches, send),
       )
       if ((await finalBlock()) < last) {
         if (values['no-wait']) {
@@ -101,10 +101,10 @@ export async function issueAgain(
         say(`waiting     until block ${last} is final; after Ctrl-C, run this command again`)
         while ((await finalBlock()) < last) await sleep(FINALITY_INTERVAL)
       }
-      standing = await look()
-      const isDone = standing.documents.length + standing.batches.length === 0
-      if (isDone && standing.anchoredUpTo <= (await finalBlock())) break
-      if (!isDone) say(`removed     ${countOf(standing)} by a reorg: sending again`)
+      remaining = await look()
+      const isDone = remaining.documents.length + remaining.batches.length === 0
+      if (isDone && remaining.anchoredUpTo <= (await finalBlock())) break
+      if (!isDone) say(`removed     ${countOf(remaining)} by a reorg: sending again`)
     }
     say('All of it is in final blocks. Run `docreg-gateway reindex` before you start the gateway.')
     return end('final')
@@ -113,7 +113,7 @@ export async function issueAgain(
   }
 }
 
-const countOf = ({ documents, batches }: Standing) =>
+const countOf = ({ documents, batches }: Remaining) =>
   `${counted(documents.length, 'document')}, ${counted(batches.length, 'batch', 'batches')}`
 
 function tellNotFinal(block: number): void {
@@ -127,7 +127,7 @@ async function readStanding(
   registry: RegistryReader,
   since: Awaited<ReturnType<AnchoredLog['since']>>,
   only: ReadonlySet<string> | undefined,
-): Promise<Standing> {
+): Promise<Remaining> {
   const isWanted = ({ hash }: Own) => only === undefined || only.has(hash)
   const ofDocuments = since.documentHashes.map((documentHash) => ({ documentHash }))
   const ofBatches = since.roots.map((root) => ({ documentHash: root, root }))

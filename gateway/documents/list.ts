@@ -155,8 +155,8 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
     const isFinal = kept !== null && kept !== 'suspended'
     if (known === null || isFinal) return { status, correction }
     const kind = known === 'suspended' ? 'suspend' : 'revoke'
-    const standing = await outbox.find(kind, documentHash)
-    return standing?.outcome.status === 'anchored' ? { status: known } : { status, correction }
+    const found = await outbox.find(kind, documentHash)
+    return found?.outcome.status === 'anchored' ? { status: known } : { status, correction }
   }
 
   return async (indexed: IndexedDocument, deadline: Deadline): Promise<Read> => {

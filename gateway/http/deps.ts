@@ -21,7 +21,7 @@ import type { Bundle } from '#verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
 import type { Authenticate, RateLimits } from './core/env.ts'
-import type { StandingOf } from './core/promised.ts'
+import type { FindIssue } from './core/promised.ts'
 import type { WalletOffers } from './core/wallet-offers.ts'
 import type { BuiltPage } from './pages/built-file.ts'
 import type { Addresses } from './resources/present.ts'
@@ -56,7 +56,7 @@ export type AppDeps = {
   listing: Listing
   store: PayloadStore
   isErased: IsErased
-  standingOf: StandingOf
+  findIssue: FindIssue
   history: History
   successions: Successions
   acts: ActLog

@@ -16,7 +16,7 @@ import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
-import { createStandingOf } from '#promise/revisable.ts'
+import { createFindIssue } from '#promise/revisable.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import { createBundle } from '#verifier/bundle.ts'
@@ -45,7 +45,7 @@ export function openApp(parts: AppParts): {
   const { walletOffers, people } = parts.ports
   const { rpc, registry, issuerId } = identity
   const { store, outbox, history, acts, events, isErased } = stores
-  const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
+  const { issuing, revising, superseding, erasing, leader, metrics } = pipeline
   const storesReady = shareRead(stores.assertReady, READINESS_TTL_MS)
   const deps: AppDeps = {
     issuing,
@@ -69,8 +69,8 @@ export function openApp(parts: AppParts): {
     authenticators: parts.modules.authenticators,
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
-      batcher.assertOpen()
-      batcher.assertAlone()
+      leader.assertOpen()
+      leader.assertAlone()
       await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
@@ -78,7 +78,7 @@ export function openApp(parts: AppParts): {
     lowBalance: config.lowBalance,
     version: VERSION,
     ...openDocuments(identity, parts),
-    standingOf: createStandingOf(issuerId, outbox, store),
+    findIssue: createFindIssue(issuerId, outbox, store),
     ...parts.batches,
     verifyOptions,
     provingChain: readers.proving,

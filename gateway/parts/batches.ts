@@ -43,7 +43,7 @@ export function openBatches(
       log,
       drafts,
       signal,
-      batcher: pipeline.batcher,
+      leader: pipeline.leader,
       locks: stores.shared.locks,
       discarded(result) {
         if (signal.aborted) return
@@ -55,7 +55,7 @@ export function openBatches(
       kindsAt: checkDocument.at,
       sealer: createThreadSealer(newSealingThread, signal),
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
-      outcomeOf: (intent) => outcomeOf(chain.registry, intent),
+      outcomeOf: (action) => outcomeOf(chain.registry, action),
       quote: chain.transactions.quote,
       async durationsOf(size) {
         // While nothing is issued, nobody else reads blocks.

@@ -8,9 +8,9 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
 import { type BlockTime, createBlockTime } from '#engine/block-time.ts'
+import { type Action, keyOfAction } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { createErasing, type Erasing } from '#promise/erase.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { createIssuing, type Issuing } from '#promise/issue.ts'
 import { outcomeOf, outcomesOf } from '#promise/outcome.ts'
 import type { Head, Readiness, RegistryReader } from '#promise/ports.ts'
@@ -37,12 +37,12 @@ const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 export type IssuingParts = {
   metrics: Metrics
   times: Pick<Times, 'final'>
-  /** The readiness of the account that gets this gateway's intents. */
+  /** The readiness of the account that gets this gateway's actions. */
   readiness: () => Promise<Readiness>
   /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
   blockTime: Pick<BlockTime, 'interval' | 'look'>
-  batcher: GatewayLeader
+  leader: GatewayLeader
   issuing: Issuing
   revising: Revising
   superseding: Superseding
@@ -63,10 +63,10 @@ export function openIssuing(
   const { issuerId } = identity
   const headAge = shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS)
   const metrics = createMetrics({
-    depth: () => batcher.depth(),
+    depth: () => leader.depth(),
     balance: async () => (await readiness()).balance,
-    spentLastHour: () => batcher.spentLastHour(),
-    stopped: () => batcher.stopped(),
+    spentLastHour: () => leader.spentLastHour(),
+    stopped: () => leader.stopped(),
     headAge,
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     mirrorLag: stores.mirrorLag,
@@ -80,20 +80,19 @@ export function openIssuing(
   const times = createTimes(metrics)
   const { outbox, shared } = stores
   const blockTime = createBlockTime(blocks)
-  const leader = openLeader(config, identity, {
+  const { leader, readiness } = openLeader(config, identity, {
     shared,
     outbox,
     loss: stores.loss,
     blockTime,
-    outcomeOf: (intent) => outcomeOf(registry, intent),
+    outcomeOf: (action) => outcomeOf(registry, action),
     requested: times.requested,
     planned: metrics.planned,
     concluded: times.concluded,
     foundForeign: metrics.foundForeign,
     log,
   })
-  const { batcher, readiness } = leader
-  const common = { issuerId, outbox, batcher, log }
+  const common = { issuerId, outbox, leader, log }
   const revising = createRevising({
     ...common,
     chain: readers.grouped,
@@ -126,19 +125,19 @@ export function openIssuing(
   })
   const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
   const promises = { issuing, revising, superseding, erasing }
-  return { ...leader, ...promises, metrics, times, blockTime, headAge }
+  return { leader, readiness, ...promises, metrics, times, blockTime, headAge }
 }
 
 /**
  * Groups the lookups, because thousands of requests with idempotency keys each look for their
  * document.
  */
-function groupOutcomes(registry: RegistryReader): (intent: Intent) => Promise<Outcome> {
-  return groupReads<Intent, Outcome>({
+function groupOutcomes(registry: RegistryReader): (action: Action) => Promise<Outcome> {
+  return groupReads<Action, Outcome>({
     ...LOOK_UPS,
-    idOf: keyOfIntent,
-    readMany: (intents) => outcomesOf(registry, intents),
-    readOne: (intent) => outcomeOf(registry, intent),
+    idOf: keyOfAction,
+    readMany: (actions) => outcomesOf(registry, actions),
+    readOne: (action) => outcomeOf(registry, action),
   })
 }
 

@@ -1,11 +1,11 @@
 import { shareRead } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import { createForeignWatch } from '#engine/foreign.ts'
-import { createLeader, type Leader } from '#engine/leader.ts'
+import { createLeader, type KnownLeader } from '#engine/leader.ts'
 import type { LeaderState, TermDeps } from '#engine/term.ts'
+import type { Action } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Intent } from '#promise/intent.ts'
 import type { Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { Leading } from '#store/stores.ts'
@@ -21,17 +21,17 @@ type Parts = Pick<TermDeps, 'blockTime' | 'concluded' | 'planned'> & {
   outbox: Pick<Outbox, 'find'>
   /** Why nothing is issued until somebody has looked at the database. */
   loss: string | undefined
-  requested: (intent: Intent) => void
+  requested: (action: Action) => void
   /** Counts a foreign transaction. */
   foundForeign: () => void
-  outcomeOf: (intent: Intent) => Promise<Outcome>
+  outcomeOf: (action: Action) => Promise<Outcome>
   log: Log
 }
 
 /** The session of the gateway that leads, as chores get it. */
 export type LeadingSession = ReturnType<typeof withState>
 
-export type GatewayLeader = Leader<LeadingSession>
+export type GatewayLeader = KnownLeader<LeadingSession>
 
 /** What this gateway does when it leads, and what it knows when it does not. */
 export function openLeader(
@@ -39,7 +39,7 @@ export function openLeader(
   identity: Identity,
   parts: Parts,
 ): {
-  batcher: GatewayLeader
+  leader: GatewayLeader
   /** The readiness of the account that sends, or of any usable one while another gateway leads. */
   readiness: () => Promise<Readiness>
 } {
@@ -69,7 +69,7 @@ export function openLeader(
   shared.listen('waiting', leader.wake)
   if (!shared.isSole) shared.listen('outcome', leader.look)
   return {
-    batcher: loss === undefined ? leader : closedFor(loss, leader),
+    leader: loss === undefined ? leader : closedFor(loss, leader),
     readiness: shareRead(() => {
       const own = accounts.get(leader.account() ?? '0x')
       return own ? own.account.assertReady() : firstReady(accounts)

@@ -218,7 +218,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       e.FINALITY_DEPTH === undefined
         ? { depthWithoutTag: DEPTH_WITHOUT_TAG }
         : { depth: e.FINALITY_DEPTH },
-    /** The maximum number of intents in one transaction; 1 = no grouping. */
+    /** The maximum number of actions in one transaction; 1 = no grouping. */
     maxBatch: e.MAX_BATCH,
     /** The maximum wei per gas; absent = any price. */
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),

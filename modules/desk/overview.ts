@@ -25,7 +25,7 @@ export function openServiceState({
   ports,
   pipeline,
 }: Pick<Core, 'config' | 'quotes' | 'stores' | 'ports' | 'pipeline'>): () => Promise<ServiceState> {
-  const { batcher, readiness, headAge } = pipeline
+  const { leader, readiness, headAge } = pipeline
   // Every document costs the same.
   const sample = { kind: 'issue', documentHash: toHex(randomBytes(32)), validUntil: 0 } as const
 
@@ -34,17 +34,17 @@ export function openServiceState({
       known(readiness()),
       known(headAge()),
       known(quotes.quote([sample])),
-      known(batcher.spentLastHour()),
+      known(leader.spentLastHour()),
       known(ports.webhookBacklog?.()),
       known(stores.erasures.unfinished()),
       known(stores.backups?.last()),
     ])
-    const waiting = batcher.depth()
+    const waiting = leader.depth()
     const alerts = alertsOf({
       lowBalance,
       webhooks,
       queued: waiting.queued,
-      stopped: batcher.stopped(),
+      stopped: leader.stopped(),
       balance: ready?.balance,
       mayRevoke: ready?.mayRevoke,
       headAge: age,

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createRegistry } from '#chain/registry.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { type Hex, toHex } from '#document/hex.ts'
-import type { Intent } from '#promise/intent.ts'
+import type { Action } from '#promise/action.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { root } from '../docs/markdown.ts'
 import { docreg } from '../support/docreg.ts'
@@ -97,8 +97,8 @@ test('with these prices, lists that are mostly on the chain give no wrong estima
   const { transactions } = await createRegistry(provider, { registry, issuerId: 1, signer })
 
   let nonce = 0
-  async function send(intents: readonly Intent[]): Promise<void> {
-    const transaction = await transactions.prepare(intents, { nonce: nonce++ })
+  async function send(actions: readonly Action[]): Promise<void> {
+    const transaction = await transactions.prepare(actions, { nonce: nonce++ })
     await transactions.broadcast(transaction)
     while (true) {
       const receipt = await geth.request('eth_getTransactionReceipt', transaction.hash)
@@ -106,7 +106,7 @@ test('with these prices, lists that are mostly on the chain give no wrong estima
       await sleep(10)
     }
   }
-  const newIssues = (count: number): Intent[] =>
+  const newIssues = (count: number): Action[] =>
     Array.from({ length: count }, () => ({
       kind: 'issue',
       documentHash: toHex(randomBytes(32)),

@@ -172,7 +172,7 @@ async function hashOf(number = -1): Promise<string | undefined> {
 }
 
 /**
- * Waits until the gateway has looked `count` times and begins the next look. Intents must wait in
+ * Waits until the gateway has looked `count` times and begins the next look. Actions must wait in
  * the outbox: an idle gateway does not look.
  *
  * @returns The methods that it called meanwhile.

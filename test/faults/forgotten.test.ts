@@ -37,7 +37,7 @@ test('trusts its records after a downtime longer than nodes keep receipts and lo
       }),
     )
   await expect.poll(statuses).toEqual(wishes.map(() => 'valid'))
-  // No intent waits for a receipt that no node keeps.
+  // No action waits for a receipt that no node keeps.
   await expect.poll(inFlight).toBe(0)
   const next = await client.issue()
   const output = gateway.output()

@@ -24,7 +24,7 @@ test('keeps a promise (202) whose repeat is refused', async () => {
   expect(wish.told).toMatchObject([{ kind: 'issued', status: 202 }])
   wish.respondAsync = false
   const repeated = client.repeat(wish)
-  await sleep(300) // The repeat now waits beside the promised intent.
+  await sleep(300) // The repeat now waits beside the promised action.
   refuseEstimates()
   await chain.request('evm_mine')
   await repeated

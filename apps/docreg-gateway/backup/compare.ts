@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRegistry } from '#chain/registry.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Identity } from '#parts/chain.ts'
-import type { Intent } from '#promise/intent.ts'
+import type { Action } from '#promise/action.ts'
 import type { RegistryReader } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
 import type { Config } from '#settings/config.ts'
@@ -123,15 +123,15 @@ async function checkPromises(
   registry: RegistryReader,
   block: number | null,
 ): Promise<Pick<Comparison, 'waiting' | 'arrived' | 'outdated'>> {
-  const intents = await restored.waiting()
+  const actions = await restored.waiting()
   const records = await registry.records(
-    intents.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
+    actions.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
   )
-  const arrived = intents.filter(({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock)
-  const outdated = intents.filter(({ kind }, i) => isOutdated(kind, records[i], block))
+  const arrived = actions.filter(({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock)
+  const outdated = actions.filter(({ kind }, i) => isOutdated(kind, records[i], block))
   await restored.drop(outdated.flatMap(({ change }) => change ?? []))
   return {
-    waiting: intents.length - arrived.length - outdated.length,
+    waiting: actions.length - arrived.length - outdated.length,
     arrived: arrived.length,
     outdated: outdated.length,
   }
@@ -143,7 +143,7 @@ async function checkPromises(
  * @param block See {@link compareWithChain}.
  */
 export function isOutdated(
-  kind: Intent['kind'],
+  kind: Action['kind'],
   record: Pick<RegistryRecord, 'revokedBlock' | 'reason'> | undefined,
   block: number | null,
 ): boolean {

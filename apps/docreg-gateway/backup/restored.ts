@@ -1,6 +1,6 @@
 import { fromHex, type Hex } from '#document/hex.ts'
+import type { Action } from '#promise/action.ts'
 import { UNSEEN } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import { type Binding, bind, type Refusals } from '#store/binding.ts'
 import type { Database } from '#store/database.ts'
@@ -17,7 +17,7 @@ import type { Side } from '../tables/rows.ts'
 /** What was not on the chain when the backup was made; `change` is the id of a change. */
 export type Waiting = {
   change: number | null
-  kind: Intent['kind']
+  kind: Action['kind']
   documentHash: Hex
   root: Hex | null
 }
@@ -83,7 +83,7 @@ export function createRestored(
     async waiting() {
       return (await database.read(SELECT_WAITING)).map(({ id, kind, hash, root }) => ({
         change: numberOrNull(id),
-        kind: kind as Intent['kind'],
+        kind: kind as Action['kind'],
         documentHash: hexOf(hash),
         root: hexOrNull(root),
       }))

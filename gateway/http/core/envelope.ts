@@ -137,7 +137,7 @@ const ISSUE_MESSAGES = {
 } as const
 
 function translateIssue(error: IssueError): ApiError {
-  // The batcher handles this by trying again with fewer intents.
+  // The leader handles this by trying again with fewer actions.
   const code = error.code === 'too_large' ? 'registry_refused' : error.code
   return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
 }

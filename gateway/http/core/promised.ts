@@ -1,10 +1,10 @@
-import type { Standing } from '#promise/anchoring.ts'
+import type { Found } from '#promise/anchoring.ts'
 import type { DocumentKey } from '#verifier/ports.ts'
 import type { VerdictStatus } from '#verifier/verdict.ts'
 import { HEAD_BEHIND, unverifiable } from './errors.ts'
 
-/** The state of the intent to issue this document; `undefined` when the outbox has none. */
-export type StandingOf = (key: DocumentKey) => Promise<Standing | undefined>
+/** The state of the action to issue this document; `undefined` when the outbox has none. */
+export type FindIssue = (key: DocumentKey) => Promise<Found | undefined>
 
 /**
  * @param status The status in the verdict. Only a document that reads as not issued can be
@@ -14,12 +14,12 @@ export type StandingOf = (key: DocumentKey) => Promise<Standing | undefined>
  * the node is then behind.
  */
 export async function isPromised(
-  standingOf: StandingOf,
+  findIssue: FindIssue,
   key: DocumentKey,
   status: VerdictStatus,
 ): Promise<boolean> {
   if (status !== 'not_issued') return false
-  const standing = await standingOf(key)
-  if (standing?.outcome.status === 'anchored') throw unverifiable(HEAD_BEHIND)
-  return standing !== undefined
+  const found = await findIssue(key)
+  if (found?.outcome.status === 'anchored') throw unverifiable(HEAD_BEHIND)
+  return found !== undefined
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import * as v from 'valibot'
 import type { BatchAnswer, BatchOutcome, BatchRequest, Unbatched } from '#batches/batch.ts'
-import type { BatchStanding } from '#batches/batch-reader.ts'
+import type { FoundBatch } from '#batches/batch-reader.ts'
 import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
@@ -316,7 +316,7 @@ export function batchRootOf(text: string): Hex {
   throw new ApiError('not_found', 'no such batch')
 }
 
-function present({ addresses }: AppDeps, batch: BatchStanding): AnswerOf<typeof batchSchema> {
+function present({ addresses }: AppDeps, batch: FoundBatch): AnswerOf<typeof batchSchema> {
   const { root, size, manifest, status, record, transactionHash } = batch
   return {
     root,

@@ -16,7 +16,7 @@ import { assertJson, isNdjson, parseBody, prefersAsync, readBodyAtMost } from '.
 import { answerLines } from '../core/streams.ts'
 import type { AppDeps } from '../deps.ts'
 import { changeableOf } from './document-path.ts'
-import { intentOf, presentRevised, REVISIONS, type Revision, revisedDocument } from './revisions.ts'
+import { actionOf, presentRevised, REVISIONS, type Revision, revisedDocument } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
 /** The maximum number of documents in one request. */
@@ -238,7 +238,7 @@ async function reviseOne(
   const { key, validUntil } = await changeableOf(deps, grant, name, deadline)
   const { documentHash } = key
   const revised = await reviseWhile(deps, patience, {
-    intent: { ...intentOf(revision.kind, documentHash, body), ...key, ...requesterOf(grant) },
+    action: { ...actionOf(revision.kind, documentHash, body), ...key, ...requesterOf(grant) },
     validUntil,
   })
   const presented = presentRevised(revision.kind, revised, deps.addresses)
@@ -254,7 +254,7 @@ type Named = { publicId?: string; documentHash?: string; batchRoot?: string; rea
 async function reviseWhile(
   { revising, newDeadline }: AppDeps,
   patience: Patience,
-  request: Pick<RevisionRequest, 'intent' | 'validUntil'>,
+  request: Pick<RevisionRequest, 'action' | 'validUntil'>,
 ): Promise<Revised> {
   for (;;) {
     const wait = patience.left()

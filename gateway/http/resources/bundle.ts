@@ -61,7 +61,7 @@ export const bundleRoutes = resource([BUNDLE], (serve, deps) => {
 /** What a bundle with its verdict needs. */
 export type CheckingDeps = Pick<
   AppDeps,
-  'addresses' | 'bundleOf' | 'isErased' | 'newDeadline' | 'standingOf' | 'store' | 'verifyOptions'
+  'addresses' | 'bundleOf' | 'isErased' | 'newDeadline' | 'findIssue' | 'store' | 'verifyOptions'
 >
 
 /**
@@ -72,7 +72,7 @@ export async function readChecked(
   deps: CheckingDeps,
   publicId: string,
 ): Promise<{ bundle: Bundle; verdict: Verdict }> {
-  const { standingOf, store, bundleOf, verifyOptions, newDeadline, isErased, addresses } = deps
+  const { findIssue, store, bundleOf, verifyOptions, newDeadline, isErased, addresses } = deps
   const decoded = decodePublicId(publicId)
   const key =
     decoded.kind === 'single'
@@ -97,7 +97,7 @@ export async function readChecked(
     trustedBlocks: [blockHash],
   })
   // A proof of its absence would mislead.
-  if (await isPromised(standingOf, keyOf(decoded), verdict.status)) throw unverifiable(HEAD_BEHIND)
+  if (await isPromised(findIssue, keyOf(decoded), verdict.status)) throw unverifiable(HEAD_BEHIND)
   if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
   return { bundle, verdict }
 }

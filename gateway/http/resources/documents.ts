@@ -162,7 +162,7 @@ async function retrieve(
   grant: Grant,
   publicId: string,
 ): Promise<AnswerOf<typeof schemas.retrieved>> {
-  const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
+  const { verifyOptions, addresses, findIssue, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const key = keyOf(decoded)
   const { documentHash } = key
@@ -193,7 +193,7 @@ async function retrieve(
       ...(await present(verdict.document, verdict.status)),
       ...(proof && { blockchainProof: presentProof(proof) }),
     }
-  const promised = await isPromised(standingOf, key, verdict.status)
+  const promised = await isPromised(findIssue, key, verdict.status)
   const pending = promised && (await openPending(deps, decoded))
   if (pending) return present(pending.document, 'pending', pending.documentHash)
   // For a document in a batch, only the verdict has the documentHash.

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
 import { type Grant, requesterOf, tenantOf } from '#keys/grant.ts'
-import type { RevisionIntent } from '#promise/intent.ts'
+import type { RevisionAction } from '#promise/action.ts'
 import type { Revised, RevisionRequest } from '#promise/revise.ts'
 import { REASON_NAMES, REVOCATION_REASONS } from '#verifier/reasons.ts'
 import type { AnswerOf } from '../core/answers.ts'
@@ -80,7 +80,7 @@ export const revisedBatch = {
 }
 
 /** @throws {ApiError} `bad_fields` */
-export function intentOf(kind: Revision, documentHash: Hex, body: JsonValue): RevisionIntent {
+export function actionOf(kind: Revision, documentHash: Hex, body: JsonValue): RevisionAction {
   if (kind === 'revoke') {
     const { reason } = parseBody(revocation, body)
     return { kind, documentHash, reason: REVOCATION_REASONS[reason] }
@@ -273,10 +273,10 @@ async function revise(
   >,
 ): Promise<Revised> {
   const { kind, key, ...rest } = request
-  const sent = intentOf(kind, key.documentHash, await readOptionalJson(c))
+  const sent = actionOf(kind, key.documentHash, await readOptionalJson(c))
   return revising.revise({
     ...rest,
-    intent: { ...sent, ...key, ...requesterOf(c.get('grant')) },
+    action: { ...sent, ...key, ...requesterOf(c.get('grant')) },
     wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
   })
 }

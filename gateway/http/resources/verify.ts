@@ -57,7 +57,7 @@ export const verifyRoutes = resource(
   [VERIFY],
   (serve, deps) => {
     const { verifyOptions, provingChain, addresses } = deps
-    const { standingOf, history, newDeadline } = deps
+    const { findIssue, history, newDeadline } = deps
     serve(VERIFY, async (c) => {
       const { publicId, proof: wanted } = c.get('query')
       const decoded = decodePublicId(publicId)
@@ -69,7 +69,7 @@ export const verifyRoutes = resource(
       })
       const verdict = await verifyPublicId(decoded, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
-      const promised = await isPromised(standingOf, key, verdict.status)
+      const promised = await isPromised(findIssue, key, verdict.status)
       const status = promised ? 'pending' : verdict.status
       const { document, stateProof, asOf, checks, ...rest } = verdict
       const proof = await withHistory(history, verdict.blockchainProof)

@@ -35,7 +35,7 @@ export function openRuns(
       if (pipeline.blockTime.interval() !== undefined) return 'regular'
       return quietFor() < QUIET_AFTER_MS ? 'busy' : 'quiet'
     },
-    queued: () => pipeline.batcher.depth().queued,
+    queued: () => pipeline.leader.depth().queued,
     wait,
     newDeadline: () => createDeadline(wait),
   })

@@ -6,7 +6,7 @@ import { MAX_TOGETHER } from '#batches/duration.ts'
  * of others; `quiet` = nobody else has issued for a while.
  */
 export const MAX_ROWS = { regular: MAX_TOGETHER, quiet: 200, busy: 16 } as const
-/** The intents that may wait for a transaction when a row begins. */
+/** The actions that may wait for a transaction when a row begins. */
 const MAX_QUEUED = 400
 const LOOK_INTERVAL_MS = 50
 
@@ -19,7 +19,7 @@ export type Pool = {
 export type PoolDeps = {
   /** What the chain and other requests leave to runs. */
   room: () => keyof typeof MAX_ROWS
-  /** The number of intents that wait for a transaction, whoever they belong to. */
+  /** The number of actions that wait for a transaction, whoever they belong to. */
   queued: () => number
 }
 

@@ -14,7 +14,7 @@ export type Alert = (typeof ALERTS)[number]
 
 /** The part of the cap on hourly fees above which they are near it. */
 export const NEAR_CAP = 0.8
-/** The number of intents that may wait for a transaction. */
+/** The number of actions that may wait for a transaction. */
 export const MAX_QUEUED = 5_000
 /** The age of the newest block, in seconds, above which the nodes stand still. */
 export const STALE_HEAD_SECONDS = 300

@@ -25,12 +25,12 @@ export type Metrics = {
   served(request: Served): void
   /** Counts a request that was answered with 429. */
   limited(limit: Limit): void
-  /** Counts an intent by its outcome. */
+  /** Counts an action by its outcome. */
   concluded(kind: string, outcome: string): void
   /** Counts a transaction of the account that this gateway did not make. */
   foundForeign(): void
-  /** Records how many intents a signed transaction carries. */
-  planned(intents: number): void
+  /** Records how many actions a signed transaction carries. */
+  planned(actions: number): void
   /** Records the time from the durable request to its block. */
   included(kind: string, seconds: number): void
   /** Records the time from its block to the finality of that block. */
@@ -116,7 +116,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     render: shareRead(() => registry.metrics(), RENDERING_TTL_MS),
     served,
     limited,
-    ...addIntents(registers),
+    ...addActions(registers),
     foundForeign: () => foreign.inc(),
     attemptedDelivery: (outcome) => deliveries.inc({ outcome }),
     showTurns(now) {
@@ -154,7 +154,7 @@ function addRequests(registers: Registry[]): Pick<Metrics, 'served' | 'limited'>
   }
 }
 
-function addIntents(
+function addActions(
   registers: Registry[],
 ): Pick<Metrics, 'concluded' | 'planned' | 'included' | 'final'> {
   const outcomes = new Counter({
@@ -185,7 +185,7 @@ function addIntents(
   })
   return {
     concluded: (kind, outcome) => outcomes.inc({ kind, outcome }),
-    planned: (intents) => sizes.observe(intents),
+    planned: (actions) => sizes.observe(actions),
     included: (kind, seconds) => inclusion.observe({ kind }, seconds),
     final: (kind, seconds) => finality.observe({ kind }, seconds),
   }

@@ -6,8 +6,8 @@ import type { TrustedRecord } from '#promise/record.ts'
 import { statusOfBatch } from '#promise/revisable.ts'
 import type { RegistryStatus } from '#verifier/ports.ts'
 
-/** A batch and its standing. */
-export type BatchStanding = {
+/** A batch, and where it is. */
+export type FoundBatch = {
   root: Hex
   size: number
   /** The sha-256 of the root block of its manifest; `null` when this gateway did not issue it. */
@@ -25,7 +25,7 @@ export type BatchReader = {
    * gateway.
    * @returns `undefined` for a root that is neither in the registry nor promised here.
    */
-  get(root: Hex, tenant: string | null): Promise<BatchStanding | undefined>
+  get(root: Hex, tenant: string | null): Promise<FoundBatch | undefined>
   /** @returns Whether a batch belongs to this tenant; `null` = any tenant. */
   isOf(root: Hex, tenant: string | null): Promise<boolean>
   /**
@@ -37,7 +37,7 @@ export type BatchReader = {
     tenant: string | null,
     before: number | undefined,
     limit: number,
-  ): Promise<{ batches: BatchStanding[]; next?: number }>
+  ): Promise<{ batches: FoundBatch[]; next?: number }>
 }
 
 export function createBatchReader(deps: {
@@ -51,9 +51,9 @@ export function createBatchReader(deps: {
   const isOf = async (root: Hex, tenant: string | null) =>
     tenant === null || (await log.get(root))?.tenant === tenant
 
-  async function get(root: Hex): Promise<BatchStanding | undefined> {
+  async function get(root: Hex): Promise<FoundBatch | undefined> {
     const [record] = await registry.records([{ documentHash: root, root }])
-    const [known, standing] = await Promise.all([log.get(root), outbox.find('issue', root)])
+    const [known, found] = await Promise.all([log.get(root), outbox.find('issue', root)])
     const manifest = known?.manifest ?? null
     if (record?.anchoredBlock) {
       const { anchoredBlock, validUntil: size } = record
@@ -63,8 +63,8 @@ export function createBatchReader(deps: {
         null
       return { root, size, manifest, record, status: statusOfBatch(record), transactionHash }
     }
-    if (!known || !standing) return undefined
-    const { transactionHash } = standing.outcome
+    if (!known || !found) return undefined
+    const { transactionHash } = found.outcome
     return { root, size: known.size, manifest, record: null, status: 'pending', transactionHash }
   }
 

@@ -4,12 +4,12 @@ import { limitInShares } from '#base/concurrency.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { IssuerSubkeys } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
+import type { IssueAction } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
-import { type BatchClaim, type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
+import { actionOfBatch, type BatchClaim, type BatchLog } from '#promise/batch-log.ts'
 import { IssueError, refusalOf } from '#promise/errors.ts'
-import type { IssueIntent } from '#promise/intent.ts'
 import type { Lock } from '#promise/lock.ts'
-import type { Batcher, Quote } from '#promise/ports.ts'
+import type { Leader, Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { untilAnswered } from '#promise/until-answered.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
@@ -37,10 +37,10 @@ export type BatchDeps = AloneDeps & {
   newSpool: (owner: string) => Promise<Spool>
   sealer: Sealer
   log: BatchLog
-  batcher: Batcher
-  outcomeOf: (intent: IssueIntent) => Promise<Outcome>
-  /** @param intents They go into one transaction. */
-  quote: (intents: readonly IssueIntent[]) => Promise<Quote>
+  leader: Leader
+  outcomeOf: (action: IssueAction) => Promise<Outcome>
+  /** @param actions They go into one transaction. */
+  quote: (actions: readonly IssueAction[]) => Promise<Quote>
   durationsOf: (size: number) => Promise<Durations>
 }
 
@@ -66,14 +66,14 @@ export function createBatches(deps: BatchDeps): Batches {
   const begin = limitInShares(MAX_UNDER_WAY)
 
   async function issue(request: BatchRequest): Promise<BatchAnswer> {
-    if (!request.dryRun) deps.batcher.assertOpen()
+    if (!request.dryRun) deps.leader.assertOpen()
     const spool = await deps.newSpool(request.share)
     try {
       return { ...(await issueUpload(spool, request)), close: spool.close }
     } catch (error) {
       await spool.close()
       // When the service stops, the database is closed while a batch is being issued.
-      if (!(error instanceof BatchError || error instanceof IssueError)) deps.batcher.assertOpen()
+      if (!(error instanceof BatchError || error instanceof IssueError)) deps.leader.assertOpen()
       throw error
     }
   }
@@ -139,37 +139,37 @@ async function seal(
 
 /** Promises a batch, and waits for its block. */
 async function anchor(
-  { log, batcher, ...deps }: BatchDeps,
+  { log, leader, ...deps }: BatchDeps,
   { id, lock, root, size, manifest }: SealedRoot & { id: Uint8Array; lock: Lock },
   { wait, tenant, actor, newDeadline, assertAllowed }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()
   const batch = { root, size, manifest, tenant }
-  const intent = intentOfBatch(batch)
-  const before = await deadline.within(() => deps.outcomeOf(intent))
+  const action = actionOfBatch(batch)
+  const before = await deadline.within(() => deps.outcomeOf(action))
   const refusal = refusalOf(before)
   if (refusal) throw refusal
   const isAnchored = before.status === 'anchored'
-  if (!isAnchored) batcher.assertMayIssue()
+  if (!isAnchored) leader.assertMayIssue()
   await assertAllowed()
   const requested = { ...batch, isAnchored, ...(actor !== undefined && { actor }) }
   const isNew = await untilAnswered(deadline, () => log.promise(id, requested, lock))
   if (before.status === 'anchored') {
-    // If it is not final, the batcher has the intent.
-    batcher.wake()
+    // If it is not final, the leader has the action.
+    leader.wake()
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }
-  const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()), isNew)
+  const outcome = await leader.submit(action, Math.min(wait, deadline.left()), isNew)
   if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
   const { transactionHash } = outcome
   const status = outcome.status === 'anchored' ? 'valid' : 'pending'
   return { status, transactionHash, replayed: !isNew }
 }
 
-/** @returns An intent with a random root to estimate gas, because every root costs the same. */
-function sampleOf(size: number): IssueIntent {
+/** @returns An action with a random root to estimate gas, because every root costs the same. */
+function sampleOf(size: number): IssueAction {
   const random = toHex(randomBytes(32))
-  return intentOfBatch({ root: random, size, manifest: random, tenant: '' })
+  return actionOfBatch({ root: random, size, manifest: random, tenant: '' })
 }
 
 async function quoteUnbatched({ quote }: BatchDeps, size: number): Promise<Unbatched> {
@@ -181,8 +181,8 @@ async function quoteUnbatched({ quote }: BatchDeps, size: number): Promise<Unbat
   }
 }
 
-/** @returns Intents with random hashes, because any document costs the same. */
-function documents(count: number): IssueIntent[] {
+/** @returns Actions with random hashes, because any document costs the same. */
+function documents(count: number): IssueAction[] {
   return Array.from({ length: count }, () => ({
     kind: 'issue',
     documentHash: toHex(randomBytes(32)),

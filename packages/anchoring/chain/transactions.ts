@@ -3,8 +3,8 @@ import { ZeroHash } from 'ethers/constants'
 import { registryAbi } from '#base/registry-abi.ts'
 import { smaller } from '#base/wei.ts'
 import { type Hex, toHex } from '#document/hex.ts'
+import { type Action, reasonOf } from '#promise/action.ts'
 import { IssueError } from '#promise/errors.ts'
-import { type Intent, reasonOf } from '#promise/intent.ts'
 import type { Quotes, Transactions } from '#promise/ports.ts'
 import { isWholeBatch } from '#promise/record.ts'
 import type { SignedTransaction } from '#promise/send.ts'
@@ -48,20 +48,20 @@ export function createTransactions(
   const gas = createEstimates((data) => estimateGas(address, data))
 
   /** @param planned Whether its nonce has to be used. */
-  function estimate(intents: readonly Intent[], data: Hex, planned: boolean): Promise<bigint> {
-    if (intents.length === 0) return estimateGas(signer.address as Hex, data)
-    return planned ? gas.refresh(intents, data) : gas.of(intents, data)
+  function estimate(actions: readonly Action[], data: Hex, planned: boolean): Promise<bigint> {
+    if (actions.length === 0) return estimateGas(signer.address as Hex, data)
+    return planned ? gas.refresh(actions, data) : gas.of(actions, data)
   }
 
   return {
-    async prepare(intents, { nonce, maxFee, replaced, planned }) {
-      const isEmpty = intents.length === 0
+    async prepare(actions, { nonce, maxFee, replaced, planned }) {
+      const isEmpty = actions.length === 0
       const to = isEmpty ? (signer.address as Hex) : address
-      const data = isEmpty ? '0x' : calldataOf(issuerId, intents)
-      const estimating = estimate(intents, data, planned !== undefined)
+      const data = isEmpty ? '0x' : calldataOf(issuerId, actions)
+      const estimating = estimate(actions, data, planned !== undefined)
       const [gasLimit, offer] = await Promise.all([
         estimating.then(withMargin).catch((error) => {
-          if (planned && intents.every(isWholeBatch) && isRefusal(error)) return planned.gasLimit
+          if (planned && actions.every(isWholeBatch) && isRefusal(error)) return planned.gasLimit
           throw error
         }),
         fees.offer(replaced),
@@ -69,9 +69,9 @@ export function createTransactions(
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
-          `${intents.length} documents or changes need ${gasLimit} gas and ${data.length / 2} bytes`,
+          `${actions.length} documents or changes need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
-      const fee = within(offer, gasLimit, maxFee, intents.length)
+      const fee = within(offer, gasLimit, maxFee, actions.length)
       const transaction = { nonce, gasLimit, ...fee }
       const raw = await signer.sign({
         type: 2,
@@ -83,9 +83,9 @@ export function createTransactions(
       return { ...transaction, hash: hashOf(raw), raw }
     },
 
-    async quote(intents) {
-      const data = calldataOf(issuerId, intents)
-      const [estimate, offer] = await Promise.all([gas.refresh(intents, data), fees.offer()])
+    async quote(actions) {
+      const data = calldataOf(issuerId, actions)
+      const [estimate, offer] = await Promise.all([gas.refresh(actions, data), fees.offer()])
       const gasLimit = withMargin(estimate)
       const { minFeePerGas, maxFeePerGas } = offer
       return { gas: estimate, fee: estimate * minFeePerGas, maxFee: gasLimit * maxFeePerGas }
@@ -147,7 +147,7 @@ function createBroadcast(
 const isFound = (answer: unknown): boolean => answer !== null && readObject(answer) !== undefined
 
 /**
- * A node that answered with any error might accept fewer intents, because the error may be about
+ * A node that answered with any error might accept fewer actions, because the error may be about
  * the content of the transaction. If it is not, the account is checked before anything is given up.
  */
 function asRefusal(error: IssueError): IssueError {
@@ -157,8 +157,8 @@ function asRefusal(error: IssueError): IssueError {
 }
 
 /**
- * Fewer intents cost less, so that several keep the reserve of the offer for a rising base fee. A
- * single intent does without the reserve.
+ * Fewer actions cost less, so that several keep the reserve of the offer for a rising base fee. A
+ * single action does without the reserve.
  *
  * @throws {IssueError} `too_large`, `fee_too_high`.
  */
@@ -166,15 +166,15 @@ function within(
   offer: Offer & { minFeePerGas: bigint },
   gasLimit: bigint,
   maxFee: bigint | undefined,
-  intents: number,
+  actions: number,
 ): Offer {
   const { minFeePerGas, ...whole } = offer
   const fee = gasLimit * whole.maxFeePerGas
   if (maxFee === undefined || fee <= maxFee) return whole
-  if (intents > 1)
+  if (actions > 1)
     throw new IssueError(
       'too_large',
-      `${intents} documents or changes would cost up to ${fee} wei, which is more than the cap of ${maxFee}`,
+      `${actions} documents or changes would cost up to ${fee} wei, which is more than the cap of ${maxFee}`,
     )
   const maxFeePerGas = maxFee / gasLimit
   if (maxFeePerGas < minFeePerGas) throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
@@ -190,12 +190,12 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Uses the functions for lists even for one intent, because they never revert for completed
- * intents, so that a repeat cannot fail. There is no such function for batches.
+ * Uses the functions for lists even for one action, because they never revert for completed
+ * actions, so that a repeat cannot fail. There is no such function for batches.
  */
-function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
-  const hashes = intents.map(({ documentHash }) => documentHash)
-  const [first] = intents
+function calldataOf(issuerId: number, actions: readonly Action[]): Hex {
+  const hashes = actions.map(({ documentHash }) => documentHash)
+  const [first] = actions
   if (first && isWholeBatch(first)) return callOfBatch(issuerId, first)
   if (first?.root !== undefined) return callInBatch(issuerId, first.root, first, hashes)
   switch (first?.kind) {
@@ -209,21 +209,21 @@ function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
       return encodeIssueMany(
         issuerId,
         hashes,
-        intents.map((intent) => (intent.kind === 'issue' ? intent.validUntil : 0)),
+        actions.map((action) => (action.kind === 'issue' ? action.validUntil : 0)),
       )
   }
 }
 
-function callOfBatch(issuerId: number, intent: Intent): Hex {
-  const { kind, documentHash: root } = intent
+function callOfBatch(issuerId: number, action: Action): Hex {
+  const { kind, documentHash: root } = action
   if (kind === 'issue')
-    return encode('issueBatch', issuerId, root, intent.validUntil, intent.manifest ?? ZeroHash)
+    return encode('issueBatch', issuerId, root, action.validUntil, action.manifest ?? ZeroHash)
   if (kind === 'release') return encode('releaseBatch', issuerId, root)
-  return encode('revokeBatch', issuerId, root, reasonOf(intent))
+  return encode('revokeBatch', issuerId, root, reasonOf(action))
 }
 
 /** This is also a function for a list. */
-function callInBatch(issuerId: number, root: Hex, first: Intent, hashes: readonly Hex[]): Hex {
+function callInBatch(issuerId: number, root: Hex, first: Action, hashes: readonly Hex[]): Hex {
   if (first.kind === 'issue') throw new TypeError('a document in a batch cannot be issued alone')
   if (first.kind === 'release') return encode('releaseInBatch', issuerId, root, hashes)
   return encode('revokeInBatch', issuerId, root, hashes, reasonOf(first))

@@ -1,6 +1,6 @@
+import { type ActionKey, keyOfAction } from '#promise/action.ts'
 import type { IssueError } from '#promise/errors.ts'
-import { type IntentKey, keyOfIntent } from '#promise/intent.ts'
-import { intentsOf, type Send } from '#promise/send.ts'
+import { actionsOf, type Send } from '#promise/send.ts'
 
 /**
  * The state of broadcasting the newest attempt of a send. Times are those of `performance.now()`.
@@ -32,7 +32,7 @@ export type InFlight = {
    * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
    */
   roundTrip(): number
-  carries(key: IntentKey): boolean
+  carries(key: ActionKey): boolean
   /** Adds those that it does not have. */
   add(sends: readonly Send[]): void
   /** Replaces a send with its version that has another attempt. */
@@ -54,7 +54,7 @@ export function createInFlight(): InFlight {
   let sends: readonly Send[] = []
   let left: readonly Send[] = []
   let roundTrip = Number.POSITIVE_INFINITY
-  const carried = new Set<IntentKey>()
+  const carried = new Set<ActionKey>()
   const sendings = new Map<number, Sending>()
 
   function sendingOf({ id }: Send): Sending {
@@ -90,7 +90,7 @@ export function createInFlight(): InFlight {
       const known = new Set([...left, ...sends].map(({ id }) => id))
       const added = some.filter(({ id }) => !known.has(id))
       sends = [...sends, ...added].sort((one, other) => one.nonce - other.nonce)
-      for (const intent of intentsOf(some)) carried.add(keyOfIntent(intent))
+      for (const action of actionsOf(some)) carried.add(keyOfAction(action))
     },
     replace(send) {
       const old = sends.find(({ id }) => id === send.id)
@@ -106,7 +106,7 @@ export function createInFlight(): InFlight {
       left = without(left, some)
       sends = without(sends, some)
       for (const { id } of some) sendings.delete(id)
-      for (const intent of intentsOf(some)) carried.delete(keyOfIntent(intent))
+      for (const action of actionsOf(some)) carried.delete(keyOfAction(action))
     },
   }
 }

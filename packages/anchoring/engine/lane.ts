@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import { type Action, canBeUndone } from '#promise/action.ts'
 import { asIssueError } from '#promise/errors.ts'
-import { canBeUndone, type Intent } from '#promise/intent.ts'
 import type {
   Account,
   Blocks,
@@ -46,7 +46,7 @@ export type Lane = {
   /**
    * Looks whether transactions can be sent again.
    *
-   * @throws {IssueError} when the account cannot write, or with `fee_too_high` when even one intent
+   * @throws {IssueError} when the account cannot write, or with `fee_too_high` when even one action
    * would cost more than the caps allow.
    */
   assertReady(): Promise<void>
@@ -193,12 +193,12 @@ export function createLane(deps: LaneDeps): Lane {
   const sender: Sender = { account: address, own: deps.own }
 
   async function makeSend(members: readonly Member[]): Promise<Send> {
-    const intents = members.map(({ intent }) => intent)
+    const actions = members.map(({ action }) => action)
     const [nonce, head] = await Promise.all([
       nonces.next(),
-      intents.some(canBeUndone) ? deps.blocks.head() : undefined,
+      actions.some(canBeUndone) ? deps.blocks.head() : undefined,
     ])
-    const transaction = await prepare(deps, intents, nonce)
+    const transaction = await prepare(deps, actions, nonce)
     const send = await outbox.plan(sender, transaction, members, head?.number)
     inFlight.add([send])
     return send
@@ -244,11 +244,11 @@ export function createLane(deps: LaneDeps): Lane {
 /** Signs a transaction under the caps. */
 async function prepare(
   { spending, transactions }: Pick<LaneDeps, 'spending' | 'transactions'>,
-  intents: readonly Intent[],
+  actions: readonly Action[],
   nonce: number,
 ): Promise<SignedTransaction> {
   const maxFee = await spending.allowance()
-  return transactions.prepare(intents, { nonce, ...(maxFee !== undefined && { maxFee }) })
+  return transactions.prepare(actions, { nonce, ...(maxFee !== undefined && { maxFee }) })
 }
 
 /**

@@ -1,10 +1,10 @@
 import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import { type Action, keyOfAction } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError, type IssueErrorCode } from '#promise/errors.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
-import type { Batcher, Outbox } from '#promise/ports.ts'
+import type { Leader, Outbox } from '#promise/ports.ts'
 import { MAX_WAITING } from './survey.ts'
 import {
   createTerm,
@@ -37,15 +37,15 @@ type LeaderDeps<L extends Leading> = Omit<TermDeps, 'waiters'> & {
   /** @returns What the gateway that leads told last, and how many milliseconds ago. */
   told(): Promise<{ state: LeaderState; age: number } | undefined>
   outbox: Pick<Outbox, 'find'>
-  /** Reads the outcome of an intent that has left the outbox. */
-  outcomeOf: (intent: Intent) => Promise<Outcome>
-  /** Called when a request for an intent is durable. */
-  requested: (intent: Intent) => void
+  /** Reads the outcome of an action that has left the outbox. */
+  outcomeOf: (action: Action) => Promise<Outcome>
+  /** Called when a request for an action is durable. */
+  requested: (action: Action) => void
   log: Log
 }
 
 /** What this gateway knows of the one that leads, which may be itself. */
-export type Leader<L extends Leading = Leading> = Batcher & {
+export type KnownLeader<L extends Leading = Leading> = Leader & {
   /** The account that sends; `undefined` when this gateway does not lead. */
   account(): Hex | undefined
   /** @throws {IssueError} `account_shared` when something else sends with that account. */
@@ -86,7 +86,7 @@ const IDLE: LeaderState = {
 export function createLeader<L extends Leading>(
   deps: LeaderDeps<L>,
   timing: TermTiming = TIMING,
-): Leader<L> {
+): KnownLeader<L> {
   const { isSole, log } = deps
   const nap = createNap()
   const waiters = createWaiters(deps)
@@ -169,15 +169,15 @@ export function createLeader<L extends Leading>(
     wake: () => term()?.arrived(0),
     resume: async () => term()?.resume(),
 
-    submit(intent, milliseconds, isNew = false) {
-      deps.requested(intent)
-      const outcome = waiters.wait(intent, milliseconds)
+    submit(action, milliseconds, isNew = false) {
+      deps.requested(action)
+      const outcome = waiters.wait(action, milliseconds)
       // What others have added may be on the chain already.
-      if (!isNew) void waiters.look([intent])
+      if (!isNew) void waiters.look([action])
       term()?.arrived(isNew ? 1 : 0)
-      const key = keyOfIntent(intent)
-      const mustWait = outage() ?? (intent.kind === 'issue' ? term()?.closed() : undefined)
-      if (mustWait) waiters.postpone((one) => keyOfIntent(one) === key)
+      const key = keyOfAction(action)
+      const mustWait = outage() ?? (action.kind === 'issue' ? term()?.closed() : undefined)
+      if (mustWait) waiters.postpone((one) => keyOfAction(one) === key)
       return outcome
     },
 

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
+import { type Action, keyOfAction } from '#promise/action.ts'
 import { asIssueError, IssueError } from '#promise/errors.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
 import { outcomesOf } from '#promise/outcome.ts'
 import {
@@ -17,15 +17,15 @@ import type { Lane } from './lane.ts'
 import type { Arrivals } from './schedule.ts'
 import type { Conclude, Waiters } from './waiters.ts'
 
-/** The maximum number of intents in one transaction; this is about 13 KB for documents to issue. */
+/** The maximum number of actions in one transaction; this is about 13 KB for documents to issue. */
 export const MAX_BATCH = 200
-/** The oldest intents that are read for one transaction, which takes those that go together. */
+/** The oldest actions that are read for one transaction, which takes those that go together. */
 const WINDOW = 2 * MAX_BATCH
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
-/** An intent that waited for longer may be on the chain already. */
+/** An action that waited for longer may be on the chain already. */
 const CERTAIN_MS = 5_000
-/** How long an intent that the chain refuses is held back at first. */
+/** How long an action that the chain refuses is held back at first. */
 const MIN_HOLD_MS = 3_000
 /** How long to wait between looks at a closed issuer: at first, and at most. */
 const DOOR = { minMs: 2_000, maxMs: 60_000 }
@@ -36,11 +36,11 @@ export type SendingSeat = {
   account: Pick<Account, 'assertReady'>
 }
 
-/** Makes transactions of waiting intents, and holds those back that the chain refuses. */
+/** Makes transactions of waiting actions, and holds those back that the chain refuses. */
 export type Planner = {
-  /** The number of intents that fill the next transaction. */
+  /** The number of actions that fill the next transaction. */
   readonly limit: number
-  /** Reads from when on intents may be on the chain; call this once, before `run`. */
+  /** Reads from when on actions may be on the chain; call this once, before `run`. */
   start(): Promise<void>
   /**
    * Plans transactions while `isDue`, so that they share blocks and reads of the chain.
@@ -64,21 +64,21 @@ export type PlannerDeps = {
   own: Sender['own']
   conclude: Conclude
   postpone: Waiters['postpone']
-  /** Counts the intents of a new transaction. */
-  planned: (intents: number) => void
+  /** Counts the actions of a new transaction. */
+  planned: (actions: number) => void
   log: Log
-  /** The maximum number of intents in one transaction; 1 = no grouping. */
+  /** The maximum number of actions in one transaction; 1 = no grouping. */
   maxBatch?: number
 }
 
 /**
- * State: how many intents the next transaction may have (`limit`, which a refusal halves), the
- * closed issuer, and the newest intent at the start.
+ * State: how many actions the next transaction may have (`limit`, which a refusal halves), the
+ * closed issuer, and the newest action at the start.
  */
 export function createPlanner(deps: PlannerDeps): Planner {
   const { arrivals, queue, log, maxBatch = MAX_BATCH } = deps
   let limit = maxBatch
-  /** Intents up to this one may be on the chain: an earlier leader may have sent them. */
+  /** Actions up to this one may be on the chain: an earlier leader may have sent them. */
   let uncertainUpTo = 0
   /** Set while the issuer is closed; `lookAt` is a time of `performance.now()`. */
   let door: { error: IssueError; pause: number; lookAt: number } | undefined
@@ -98,7 +98,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
       if (absent.length > 0) {
         await seat.lane.plan(absent)
         deps.planned(absent.length)
-        if (door && absent[0]?.intent.kind === 'issue') await openDoor()
+        if (door && absent[0]?.action.kind === 'issue') await openDoor()
       }
       limit = Math.min(limit * 2, maxBatch)
       return true
@@ -117,14 +117,14 @@ export function createPlanner(deps: PlannerDeps): Planner {
 
   function unsureOf(group: readonly Waiting[], since: number): Waiting[] {
     const isOld = performance.now() - since >= CERTAIN_MS
-    return group.filter(({ intent, place, tries, wasSent }) => {
-      if (intent.kind === 'issue') return isOld || wasSent || tries > 0 || place <= uncertainUpTo
+    return group.filter(({ action, place, tries, wasSent }) => {
+      if (action.kind === 'issue') return isOld || wasSent || tries > 0 || place <= uncertainUpTo
       // The registry skips a repeated change of a document, but refuses that of a whole batch.
-      return tries > 0 && isWholeBatch(intent)
+      return tries > 0 && isWholeBatch(action)
     })
   }
 
-  /** Handles intents for which no transaction could be made. */
+  /** Handles actions for which no transaction could be made. */
   async function refused(
     { account }: SendingSeat,
     group: readonly Waiting[],
@@ -140,8 +140,8 @@ export function createPlanner(deps: PlannerDeps): Planner {
     }
     const [first] = group
     // While the issuer is closed, changes go on.
-    if (isClosed && first?.intent.kind === 'issue') return closeDoor(error)
-    // Fewer intents are tried, so that one bad intent never blocks the others.
+    if (isClosed && first?.action.kind === 'issue') return closeDoor(error)
+    // Fewer actions are tried, so that one bad action never blocks the others.
     if (group.length > 1) {
       limit = Math.ceil(group.length / 2)
       return
@@ -151,9 +151,9 @@ export function createPlanner(deps: PlannerDeps): Planner {
     // No chain accepts the release of a document that somebody has revoked.
     const [waiting] = await stillAbsent(deps, group, group)
     if (waiting === undefined) return
-    const key = keyOfIntent(waiting.intent)
-    log.error('intent_held_back', { key, error: error.message })
-    deps.postpone((one) => keyOfIntent(one) === key)
+    const key = keyOfAction(waiting.action)
+    log.error('action_held_back', { key, error: error.message })
+    deps.postpone((one) => keyOfAction(one) === key)
     const tries = first.tries + 1
     await queue.hold([waiting], tries, clock.now() + holdFor(tries))
   }
@@ -212,7 +212,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
 }
 
 /**
- * An intent that a transaction carried, or that waited for long, may already be on the chain, and
+ * An action that a transaction carried, or that waited for long, may already be on the chain, and
  * is then not sent again. Above all, a distrusted document must not be issued again.
  *
  * @param unsure Those that may be on the chain.
@@ -226,40 +226,40 @@ async function stillAbsent(
   if (unsure.length === 0) return group
   const outcomes = await outcomesOf(
     registry,
-    unsure.map(({ intent }) => intent),
+    unsure.map(({ action }) => action),
   )
   const decided = unsure.flatMap((waiting, i) => {
     const outcome = outcomes[i]
     return outcome && outcome.status !== 'absent' ? [{ ...waiting, outcome }] : []
   })
   if (decided.length > 0) await queue.resolve(decided)
-  for (const { intent, outcome } of decided) conclude(intent, outcome)
+  for (const { action, outcome } of decided) conclude(action, outcome)
   const done = new Set(decided.map(({ place }) => place))
   return group.filter(({ place }) => !done.has(place))
 }
 
 /**
- * @param window The oldest intents that may go, in order.
+ * @param window The oldest actions that may go, in order.
  * @returns The first, and those after it that can share its transaction.
  */
 function nextGroup(window: readonly Waiting[], limit: number): Waiting[] {
   const [first] = window
   if (first === undefined) return []
-  return window.filter(({ intent }) => goTogether(first.intent, intent)).slice(0, limit)
+  return window.filter(({ action }) => goTogether(first.action, action)).slice(0, limit)
 }
 
 /**
- * @returns Whether two intents fit in one call of the registry, which has one kind, one reason, and
+ * @returns Whether two actions fit in one call of the registry, which has one kind, one reason, and
  * one batch, as a whole or some of its documents.
  */
-function goTogether(one: Intent, other: Intent): boolean {
+function goTogether(one: Action, other: Action): boolean {
   if (isWholeBatch(one) || isWholeBatch(other)) return one === other
   if (one.root !== other.root) return false
   if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
   return one.kind === other.kind
 }
 
-/** @returns The milliseconds that an intent is held back after so many refusals. */
+/** @returns The milliseconds that an action is held back after so many refusals. */
 function holdFor(tries: number): number {
   return Math.min(MIN_HOLD_MS * 2 ** Math.max(0, tries - 1), MAX_HOLD_MS)
 }
@@ -272,14 +272,14 @@ function soon(pause = DOOR.minMs): { pause: number; lookAt: number } {
 
 /**
  * @param error Why a transaction could not be made.
- * @returns `outage` = why no transaction can be made at the moment, whatever its intents;
- * `isClosed` = none can be made that issues; neither when the intents are at fault.
+ * @returns `outage` = why no transaction can be made at the moment, whatever its actions;
+ * `isClosed` = none can be made that issues; neither when the actions are at fault.
  */
 async function causeOf(
   account: Pick<Account, 'assertReady'>,
   error: IssueError,
 ): Promise<{ outage?: IssueError; isClosed?: boolean }> {
-  // Fewer intents fit, whatever the account may do.
+  // Fewer actions fit, whatever the account may do.
   if (error.code === 'too_large') return {}
   if (error.code !== 'registry_refused') return { outage: error }
   try {

@@ -13,7 +13,7 @@ export const REBROADCAST_INTERVAL_MS = 5_000
  * if it pays too little, and after twice as long in any case.
  */
 const STUCK = { timeoutMs: 30_000, blocks: 3 }
-/** A transaction of several intents that every node refused is split after this time. */
+/** A transaction of several actions that every node refused is split after this time. */
 const SPLIT_TIMEOUT_MS = 1_000
 
 /**
@@ -138,7 +138,7 @@ async function prepare(
   const planned = send.attempts.at(-1)
   try {
     const transaction = await deps.transactions.prepare(
-      wanted.map(({ intent }) => intent),
+      wanted.map(({ action }) => action),
       {
         nonce: send.nonce,
         ...(planned && { planned }),

@@ -7,12 +7,12 @@ import type { InFlight } from './in-flight.ts'
 const MAX_IN_FLIGHT = 10
 /** The number of these that are reserved for late arrivals. Full batches leave them free. */
 const LATE_LANES = 2
-/** The maximum time between reads of the newest block while intents gather. */
+/** The maximum time between reads of the newest block while actions gather. */
 const LOOK_INTERVAL_MS = 250
 
 /**
- * While a transaction is in flight, the next intents gather: with regular blocks for this part of
- * their interval, so that a block gets few transactions, and hardly an intent misses its block;
+ * While a transaction is in flight, the next actions gather: with regular blocks for this part of
+ * their interval, so that a block gets few transactions, and hardly an action misses its block;
  * otherwise for the last round trip, so that chain and gateway work at the same time.
  */
 const GATHER = { interval: 1 / 8, maxRoundTripMs: 400 }
@@ -22,13 +22,13 @@ const GATHER = { interval: 1 / 8, maxRoundTripMs: 400 }
  */
 const SLOW = { fromMs: 800, intervals: 1.25, part: 0.5 }
 
-/** Decides when queued intents get their transaction. */
+/** Decides when queued actions get their transaction. */
 export type Schedule = {
-  /** @returns Whether queued intents should get a transaction now. */
+  /** @returns Whether queued actions should get a transaction now. */
   isDue(): boolean
   /**
    * @returns The milliseconds until they may become due, or until the next read of the newest
-   * block; Infinity when only an event can make them due, such as a new intent or a free lane.
+   * block; Infinity when only an event can make them due, such as a new action or a free lane.
    */
   untilDue(): number
 }
@@ -51,12 +51,12 @@ export function createSchedule(deps: {
   /** The transactions in flight of the account that gets the next one. */
   inFlight: () => Pick<InFlight, 'sends' | 'sendingOf' | 'roundTrip'>
   blockTime: Pick<BlockTime, 'interval'>
-  /** @returns The number of intents that fill the next transaction. */
+  /** @returns The number of actions that fill the next transaction. */
   batchLimit: () => number
 }): Schedule {
   const { arrivals, blockTime, batchLimit } = deps
 
-  /** @returns The milliseconds for which intents still gather. */
+  /** @returns The milliseconds for which actions still gather. */
   function gathering(): number {
     const inFlight = deps.inFlight()
     const [oldest] = inFlight.sends()
@@ -87,7 +87,7 @@ export function createSchedule(deps: {
 
 type Load = {
   /**
-   * When the first waiting intent arrived, or the last transaction was signed, as
+   * When the first waiting action arrived, or the last transaction was signed, as
    * `performance.now()`.
    */
   gatheringSince: number
@@ -99,7 +99,7 @@ type Load = {
 
 /**
  * @param interval The milliseconds between regular blocks.
- * @returns When waiting intents get a transaction, full or not.
+ * @returns When waiting actions get a transaction, full or not.
  */
 export function dueAt(load: Load, interval: number | undefined): number {
   const { gatheringSince, oldestMade, roundTrip } = load

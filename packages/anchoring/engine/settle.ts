@@ -117,8 +117,8 @@ function concludeSome(
   which: (outcome: Outcome) => boolean,
 ): void {
   const transactions = new Set<Hex>(send.attempts.map(({ hash }) => hash))
-  send.members.forEach(({ intent }, i) => {
+  send.members.forEach(({ action }, i) => {
     const outcome = outcomes[i] ?? ABSENT
-    if (which(outcome)) conclude(intent, outcome, transactions)
+    if (which(outcome)) conclude(action, outcome, transactions)
   })
 }

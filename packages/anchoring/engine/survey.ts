@@ -2,14 +2,14 @@ import { clock } from '#base/clock.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Queue } from '#promise/ports.ts'
 
-/** Waiting intents are counted up to this number. */
+/** Waiting actions are counted up to this number. */
 export const MAX_WAITING = 20_000
 
 /** What waits in the database, counted now and then. */
 export type Survey = {
   /** Counts. @returns How many wait for a transaction and are not held back. */
   take(): Promise<number>
-  /** @param count How many intents now wait that the last count did not see. */
+  /** @param count How many actions now wait that the last count did not see. */
   added(count: number): void
   planned(count: number): void
   /** @returns How many wait, and how many are held back after a refusal. */

@@ -1,12 +1,12 @@
 import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import { type Action, keyOfAction } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import type { IssueError } from '#promise/errors.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Lock } from '#promise/lock.ts'
 import type { Account, FeeLog, Queue, RegistryReader, Sends } from '#promise/ports.ts'
-import { intentsOf } from '#promise/send.ts'
+import { actionsOf } from '#promise/send.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -34,7 +34,7 @@ export type LeaderState = {
   outage: Pick<IssueError, 'code' | 'message'> | null
   /** Whether the issuer is closed: only changes are made. */
   isClosed: boolean
-  /** The intents that wait for a transaction, and those that are held back after a refusal. */
+  /** The actions that wait for a transaction, and those that are held back after a refusal. */
   queued: number
   refused: number
   /** Transactions in flight. */
@@ -55,9 +55,9 @@ export type TermDeps = {
   isSole: boolean
   waiters: Waiters
   /** Receives every outcome that was read from the chain. */
-  concluded: (intent: Intent, outcome: Outcome) => void
-  /** Counts the intents of a new transaction. */
-  planned: (intents: number) => void
+  concluded: (action: Action, outcome: Outcome) => void
+  /** Counts the actions of a new transaction. */
+  planned: (actions: number) => void
   blockTime: BlockTime
   feeCaps: FeeCaps
   maxBatch?: number
@@ -91,7 +91,7 @@ export type Term = {
   choose(): Promise<void>
   /** Anchors what waits. Resolves when the term is over: stopped, lost, or left to a rival. */
   run(): Promise<'stopped' | 'ended' | 'resigned'>
-  /** @param count How many intents now wait; 0 = some may. */
+  /** @param count How many actions now wait; 0 = some may. */
   arrived(count: number): void
   state(): LeaderState
   closed(): IssueError | undefined
@@ -139,9 +139,9 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     own,
     conclude,
     postpone: waiters.postpone,
-    planned(intents) {
-      survey.planned(intents)
-      deps.planned(intents)
+    planned(actions) {
+      survey.planned(actions)
+      deps.planned(actions)
     },
     log,
     ...(deps.maxBatch !== undefined && { maxBatch: deps.maxBatch }),
@@ -166,13 +166,13 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     planning !== undefined || seats.all().some(({ lane }) => lane.inFlight.unsettled().length > 0)
   const isDue = () => !isStopping() && seats.active() !== undefined && schedule.isDue()
   const mayPlan = () => planning === undefined && isDue()
-  const isCarried = (intent: Intent) =>
-    seats.all().some(({ lane }) => lane.inFlight.carries(keyOfIntent(intent)))
+  const isCarried = (action: Action) =>
+    seats.all().some(({ lane }) => lane.inFlight.carries(keyOfAction(action)))
 
-  function conclude(...[intent, outcome, transactions]: Parameters<Waiters['conclude']>): void {
-    deps.concluded(intent, outcome)
+  function conclude(...[action, outcome, transactions]: Parameters<Waiters['conclude']>): void {
+    deps.concluded(action, outcome)
     if (outcome.status === 'absent') arrived(1)
-    waiters.conclude(intent, outcome, transactions)
+    waiters.conclude(action, outcome, transactions)
   }
 
   function arrived(count: number): void {
@@ -198,7 +198,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
       noted(sends) {
         // What waited for these may go now. Requests that came meanwhile are in the outbox.
         arrived(0)
-        void waiters.look(intentsOf(sends))
+        void waiters.look(actionsOf(sends))
         nap.wake()
       },
       failed(error) {
@@ -242,7 +242,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
         planningFailure = error
         seats.stopped(seat, error)
         // Those of a session that ends are taken over.
-        if (!leading.ended.aborted) waiters.postpone((intent) => !isCarried(intent))
+        if (!leading.ended.aborted) waiters.postpone((action) => !isCarried(action))
       })
       .finally(() => {
         planning = undefined

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '#base/log.ts'
 import { type Anchored, type BlockId, UNSEEN } from '#promise/anchoring.ts'
 import { outcomesOf } from '#promise/outcome.ts'
-import type { Batcher, Blocks, RegistryReader, SentBlocks } from '#promise/ports.ts'
+import type { Blocks, Leader, RegistryReader, SentBlocks } from '#promise/ports.ts'
 import { createBlockWatch } from './block-watch.ts'
 
 const POLL_INTERVAL_MS = 2_000
@@ -31,7 +31,7 @@ export function watchFinality(deps: {
   registry: RegistryReader
   blocks: Blocks
   outbox: SentBlocks
-  batcher: Pick<Batcher, 'wake' | 'resume'>
+  leader: Pick<Leader, 'wake' | 'resume'>
   /** @returns The number of transactions in flight. */
   inFlight: () => number
   /** Receives what is in blocks that have become final. */
@@ -40,7 +40,7 @@ export function watchFinality(deps: {
   interval: () => number | undefined
   log: Log
 }): () => Promise<void> {
-  const { registry, blocks, outbox, batcher, log } = deps
+  const { registry, blocks, outbox, leader, log } = deps
   const stop = new AbortController()
   const watch = createBlockWatch({ blocks, outbox, signal: stop.signal })
   let newest = -1
@@ -95,7 +95,7 @@ export function watchFinality(deps: {
     const lost = await outbox.lose(gone)
     if (lost > 0) {
       log.info('sends_in_flight_again', { sends: lost, blocks: gone.length })
-      await batcher.resume()
+      await leader.resume()
     }
     for (const block of gone) await readAnew(block)
   }
@@ -108,10 +108,10 @@ export function watchFinality(deps: {
     const isForgotten = (await blocks.blockHash(block.blockNumber)) === null
     const head = isForgotten ? block.blockNumber : undefined
     for (const { id, members } of others) {
-      const intents = members.map(({ intent }) => intent)
-      const heads = intents.map(() => head)
-      await outbox.move(id, members, await outcomesOf(registry, intents, heads))
-      batcher.wake()
+      const actions = members.map(({ action }) => action)
+      const heads = actions.map(() => head)
+      await outbox.move(id, members, await outcomesOf(registry, actions, heads))
+      leader.wake()
     }
   }
 

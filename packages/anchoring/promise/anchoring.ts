@@ -1,5 +1,5 @@
 import type { Hex } from '#document/hex.ts'
-import type { Intent } from './intent.ts'
+import type { Action } from './action.ts'
 
 /** A block as it was seen. After a reorg, another block has its number. */
 export type BlockId = { blockNumber: number; blockHash: Hex }
@@ -12,17 +12,17 @@ export function keyOfBlock({ blockNumber, blockHash }: BlockId): string {
 export const UNSEEN: Hex = '0x'
 
 /**
- * Where an intent is anchored. `transactionHash` is `null` when no node still has its block.
- * `reason` is that of a final revocation on the chain; it differs from the intent's when somebody
+ * Where an action is anchored. `transactionHash` is `null` when no node still has its block.
+ * `reason` is that of a final revocation on the chain; it differs from the action's when somebody
  * else revoked first.
  */
 export type Anchoring = BlockId & { transactionHash: Hex | null; reason?: number }
 
 /**
- * The outcome of an intent, or of the request for it.
+ * The outcome of an action, or of the request for it.
  *
  * - `pending`: it is in the outbox and will be anchored; the hash is that of its newest attempt.
- * - `anchored`: it is on the chain; `byAnother` = not by a transaction that carried the intent, but
+ * - `anchored`: it is on the chain; `byAnother` = not by a transaction that carried the action, but
  *   by an earlier one or one of another gateway.
  * - `conflict`: the issuer has a record of this hash with another expiry, so that this one can
  *   never be issued.
@@ -41,15 +41,15 @@ export type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
 export const ABSENT: Undone = { status: 'absent' }
 
 /**
- * An intent in the outbox with its outcome. A revocation has the reason of its first request.
+ * An action in the outbox with its outcome. A revocation has the reason of its first request.
  */
-export type Standing = {
-  intent: Intent
+export type Found = {
+  action: Action
   outcome: Exclude<Outcome, Undone>
 }
 
 /**
- * An intent that is on the chain, in a block that may not be final yet. A later change applies only
- * while the outbox still has the intent there.
+ * An action that is on the chain, in a block that may not be final yet. A later change applies only
+ * while the outbox still has the action there.
  */
-export type Anchored = { intent: Intent; anchoring: Anchoring }
+export type Anchored = { action: Action; anchoring: Anchoring }

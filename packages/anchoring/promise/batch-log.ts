@@ -1,6 +1,6 @@
 import type { Hex } from '#document/hex.ts'
+import type { IssueAction } from './action.ts'
 import type { IndexEntry } from './document-index.ts'
-import type { IssueIntent } from './intent.ts'
 import type { Lock } from './lock.ts'
 
 /** A request for a batch, as it was first made. Repeating it gives the same batch. */
@@ -32,7 +32,7 @@ export type BatchLog = {
   /** @returns The first claim of this request. */
   claim(request: Uint8Array, claim: Omit<BatchClaim, 'isPromised'>): Promise<BatchClaim>
   /**
-   * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
+   * Promises the batch of a request: lists it and its documents, and adds its action to the outbox.
    *
    * @param batch With who issues it (see `formatActor`), and whether the chain has it already.
    * @param lock The lock of the request, which the promise is written with.
@@ -89,8 +89,8 @@ export type BatchList = {
   get(root: Hex): Promise<KnownBatch | undefined>
 }
 
-/** @returns The intent that issues a batch. */
-export function intentOfBatch(batch: Omit<KnownBatch, 'id'>): IssueIntent {
+/** @returns The action that issues a batch. */
+export function actionOfBatch(batch: Omit<KnownBatch, 'id'>): IssueAction {
   const { root, size, manifest, tenant } = batch
   return { kind: 'issue', documentHash: root, root, validUntil: size, manifest, tenant }
 }

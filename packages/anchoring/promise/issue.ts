@@ -12,12 +12,12 @@ import {
   type Finality,
   type RegistryStatus,
 } from '#verifier/ports.ts'
+import { type Action, type IssueAction, issueActionOf } from './action.ts'
 import type { Anchoring, Outcome } from './anchoring.ts'
 import type { IsErased } from './erase.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { History } from './history.ts'
-import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
-import type { Adopting, Batcher, Outbox, PayloadStore } from './ports.ts'
+import type { Guarding, Leader, Outbox, PayloadStore } from './ports.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 import { untilAnswered } from './until-answered.ts'
 
@@ -72,16 +72,16 @@ type IssuingDeps = {
   /** The CAIP-10 account ID of the registry. */
   registryId: RegistryId
   issuerId: number
-  /** Reads the outcome of an intent. */
-  outcomeOf: (intent: Intent) => Promise<Outcome>
+  /** Reads the outcome of an action. */
+  outcomeOf: (action: Action) => Promise<Outcome>
   chain: ChainReader
   /** The payloads in the database. */
   payloads: PayloadStore
   isErased: IsErased
   sealing: Sealing
   history: History
-  outbox: Pick<Outbox, 'add' | 'find'> & Adopting
-  batcher: Batcher
+  outbox: Pick<Outbox, 'add' | 'find'> & Guarding
+  leader: Leader
 }
 
 /**
@@ -91,7 +91,7 @@ type IssuingDeps = {
  * `issue` rejects with an `IssueError` when nothing was promised, or with `outcome_unknown`.
  */
 export function createIssuing(deps: IssuingDeps): Issuing {
-  const { registryId, issuerId, outbox, sealing, history, batcher } = deps
+  const { registryId, issuerId, outbox, sealing, history, leader } = deps
   const turn = limitPerTurn(SEALED_A_TURN)
 
   async function issue(request: IssueRequest): Promise<IssuedDocument> {
@@ -104,39 +104,39 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       ...(supersedes !== undefined && { supersedes }),
     }
     await turn()
-    batcher.assertOpen()
+    leader.assertOpen()
     const candidates = await sealing.seal(document, request)
     const { supersededRoot } = request
-    const withIntent = (sealed: SealedDocument) => ({
+    const withAction = (sealed: SealedDocument) => ({
       sealed: { ...sealed, entry: { ...sealed.entry, supersededRoot } },
-      intent: issueIntentOf(document, sealed, request),
+      action: issueActionOf(document, sealed, request),
     })
     const repeat =
       idempotencyKey === undefined
         ? undefined
-        : await findRepeat(deps, candidates.map(withIntent), deadline)
+        : await findRepeat(deps, candidates.map(withAction), deadline)
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
     if (repeat === undefined) await assertMayIssue(candidates[0], idempotencyKey)
-    const { sealed, intent } = repeat ?? withIntent(candidates[0])
+    const { sealed, action } = repeat ?? withAction(candidates[0])
     const { replayed, isPending, transactionHash } = repeat
       ? await transactionOf(repeat)
-      : await promise(intent, sealed, request)
+      : await promise(action, sealed, request)
     const status = isPending
       ? { ...PENDING, transactionHash }
-      : await readStatus(deps, intent, transactionHash, {
+      : await readStatus(deps, action, transactionHash, {
           finality,
           isRepeat: replayed,
           until,
           deadline,
         })
-    const { documentHash } = intent
+    const { documentHash } = action
     return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
   }
 
   /** What was accepted before the issuer was closed is still `pending`. */
   async function assertMayIssue({ documentHash }: SealedDocument, idempotencyKey?: string) {
     try {
-      batcher.assertMayIssue()
+      leader.assertMayIssue()
     } catch (error) {
       const isAccepted =
         idempotencyKey !== undefined && (await outbox.find('issue', toHex(documentHash)))
@@ -145,19 +145,19 @@ export function createIssuing(deps: IssuingDeps): Issuing {
   }
 
   /** Reads the transaction from this gateway's history if no node still has its event. */
-  async function transactionOf({ intent, anchoring }: Candidate & { anchoring: Anchoring }) {
+  async function transactionOf({ action, anchoring }: Candidate & { anchoring: Anchoring }) {
     const { blockNumber } = anchoring
     const transactionHash =
-      anchoring.transactionHash ?? (await history.transactionOf(intent.documentHash, blockNumber))
+      anchoring.transactionHash ?? (await history.transactionOf(action.documentHash, blockNumber))
     return { replayed: true, isPending: false, transactionHash }
   }
 
   async function promise(
-    intent: IssueIntent,
+    action: IssueAction,
     sealed: SealedDocument,
     { idempotencyKey, wait, deadline }: IssueRequest,
   ) {
-    const isNew = await untilAnswered(deadline, () => outbox.add(intent, { payload: sealed }))
+    const isNew = await untilAnswered(deadline, () => outbox.add(action, { payload: sealed }))
     if (isNew === 'has_successor')
       throw new IssueError('already_superseded', 'the document already has another successor')
     if (isNew === 'key_reused')
@@ -165,7 +165,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
         'idempotency_key_reused',
         'the Idempotency-Key was used for another document',
       )
-    const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()), isNew)
+    const outcome = await leader.submit(action, Math.min(wait, deadline.left()), isNew)
     if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
     // If the node was behind when it was read before, the transaction shows it.
     const wasBefore = outcome.status === 'anchored' && outcome.byAnother === true
@@ -179,7 +179,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
 }
 
 /** A document that a request may refer to. */
-type Candidate = { intent: IssueIntent; sealed: SealedDocument }
+type Candidate = { action: IssueAction; sealed: SealedDocument }
 
 /**
  * Looks for a repeated document on the chain, where this gateway or another one of the issuer may
@@ -194,11 +194,11 @@ async function findRepeat(
   candidates: readonly Candidate[],
   deadline: Deadline,
 ): Promise<(Candidate & { anchoring: Anchoring }) | undefined> {
-  for (const { intent } of candidates)
-    if (await isErased(intent.documentHash))
+  for (const { action } of candidates)
+    if (await isErased(action.documentHash))
       throw new IssueError('erased', 'the document with this Idempotency-Key has been erased')
   const outcomes = await deadline
-    .within(() => Promise.all(candidates.map(({ intent }) => outcomeOf(intent))))
+    .within(() => Promise.all(candidates.map(({ action }) => outcomeOf(action))))
     .catch((error) => {
       throw asIssueError(error)
     })
@@ -207,12 +207,12 @@ async function findRepeat(
   const refusal = outcome && refusalOf(outcome)
   if (refusal) throw refusal
   if (outcome?.status !== 'anchored' || !candidate) return undefined
-  const { intent, sealed } = candidate
+  const { action, sealed } = candidate
   const { documentHash, bytes } = sealed
   if ((await payloads.get(documentHash)).status === 'missing')
     await payloads.put(documentHash, bytes)
   // If no node still has the event, the block is final.
-  if (outcome.transactionHash !== null) await outbox.adopt(intent, outcome, sealed)
+  if (outcome.transactionHash !== null) await outbox.guard(action, outcome, sealed)
   return { ...candidate, anchoring: outcome }
 }
 
@@ -242,7 +242,7 @@ const PENDING = { status: 'pending', finality: null } as const
  */
 async function readStatus(
   { issuerId, chain }: Pick<IssuingDeps, 'issuerId' | 'chain'>,
-  { documentHash, validUntil }: IssueIntent,
+  { documentHash, validUntil }: IssueAction,
   transactionHash: Hex | null,
   { finality, isRepeat, until, deadline }: StatusRequest,
 ): Promise<DocumentStatus> {

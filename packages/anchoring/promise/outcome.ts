@@ -1,8 +1,8 @@
 import type { Hex } from '#document/hex.ts'
 import { isReleased } from '#verifier/status.ts'
+import { type Action, EVENTS, type IssueAction } from './action.ts'
 import { ABSENT, type Anchoring, type Outcome, UNSEEN, type Undone } from './anchoring.ts'
 import { IssueError } from './errors.ts'
-import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
 import type { Account, Blocks, RegistryReader } from './ports.ts'
 import {
   isInBatch,
@@ -20,26 +20,26 @@ import type { Receipt, Send, UsedIn } from './send.ts'
 const MAX_RECEIPTS = 2
 
 /**
- * Reads the outcomes of intents from records and their events, because an earlier attempt or
+ * Reads the outcomes of actions from records and their events, because an earlier attempt or
  * another gateway of the issuer may have anchored them.
  *
- * @param heads For each intent, the newest block when it was planned, if a transaction that may
+ * @param heads For each action, the newest block when it was planned, if a transaction that may
  * have carried it is in a block.
- * @returns An outcome for each intent, in the same order.
+ * @returns An outcome for each action, in the same order.
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function outcomesOf(
   registry: RegistryReader,
-  intents: readonly Intent[],
+  actions: readonly Action[],
   heads: readonly (number | undefined)[] = [],
 ): Promise<Outcome[]> {
-  const records = await registry.records(intents)
-  const places = intents.map((intent, i) => placeOf(intent, records[i], heads[i]))
+  const records = await registry.records(actions)
+  const places = actions.map((action, i) => placeOf(action, records[i], heads[i]))
   const transactions = await readTransactions(
     registry,
     places.filter((place) => 'blockNumber' in place),
   )
-  return intents.map(({ documentHash }, i) => {
+  return actions.map(({ documentHash }, i) => {
     const place = places[i] ?? ABSENT
     if (!('blockNumber' in place)) return place
     const inBlock = transactions.get(keyOfPlace(place))
@@ -50,9 +50,9 @@ export async function outcomesOf(
   })
 }
 
-/** Same as {@link outcomesOf}, for one intent. */
-export async function outcomeOf(registry: RegistryReader, intent: Intent): Promise<Outcome> {
-  const [outcome] = await outcomesOf(registry, [intent])
+/** Same as {@link outcomesOf}, for one action. */
+export async function outcomeOf(registry: RegistryReader, action: Action): Promise<Outcome> {
+  const [outcome] = await outcomesOf(registry, [action])
   return outcome ?? ABSENT
 }
 
@@ -69,27 +69,27 @@ export async function outcomesOfSends(
 ): Promise<Outcome[][]> {
   const receipts = await Promise.all(
     sends.map((send) => {
-      const issues = send.members.some(({ intent }) => intent.kind === 'issue')
+      const issues = send.members.some(({ action }) => action.kind === 'issue')
       if (issues && sends.length > MAX_RECEIPTS) return undefined
       // Without a receipt, records and events decide. If the node is down, reading them throws.
       return receiptOf(registry, send).catch(() => undefined)
     }),
   )
   const shown = sends.map(({ members }, i) =>
-    members.map(({ intent }) => outcomeIn(intent, receipts[i])),
+    members.map(({ action }) => outcomeIn(action, receipts[i])),
   )
   const unknown = sends.flatMap(({ members, head }, i) =>
     members
       .filter((_, j) => shown[i]?.[j] === undefined)
       // A failed transaction has changed nothing, whatever the records show.
-      .map(({ intent }) => ({
-        intent,
+      .map(({ action }) => ({
+        action,
         head: receipts[i]?.succeeded === false ? undefined : head,
       })),
   )
   const read = await outcomesOf(
     registry,
-    unknown.map(({ intent }) => intent),
+    unknown.map(({ action }) => action),
     unknown.map(({ head }) => head),
   )
   return shown.map((some) => some.map((outcome) => outcome ?? read.shift() ?? ABSENT))
@@ -143,30 +143,30 @@ async function receiptOf(
  * Same as {@link outcomeOf}, from the receipt of a send. For revisions it shows more than records,
  * which have only the last one.
  *
- * @returns `undefined` when it does not show the intent: another gateway may have anchored it, or
+ * @returns `undefined` when it does not show the action: another gateway may have anchored it, or
  * the record is not as intended.
  */
 function outcomeIn(
-  intent: Intent,
+  action: Action,
   receipt?: Receipt & { transactionHash: Hex },
 ): Outcome | undefined {
-  if (receipt === undefined || !isDone(intent, receipt)) return undefined
+  if (receipt === undefined || !isDone(action, receipt)) return undefined
   const { blockNumber, blockHash, transactionHash } = receipt
   return {
     status: 'anchored',
     blockNumber,
     blockHash,
     transactionHash,
-    ...reasonIn(receipt, intent),
+    ...reasonIn(receipt, action),
   }
 }
 
 /**
- * @returns Whether a transaction has done what an intent wants. The registry skips a revision that
+ * @returns Whether a transaction has done what an action wants. The registry skips a revision that
  * would change nothing or is not allowed. Somebody else was then first, and the transaction has no
  * event of it.
  */
-export function isDone({ kind, documentHash }: Intent, receipt: Receipt): boolean {
+export function isDone({ kind, documentHash }: Action, receipt: Receipt): boolean {
   if (kind === 'issue') return receipt.succeeded && receipt.issued.has(documentHash)
   const reason = receipt.revised.get(documentHash)
   return receipt.succeeded && reason !== undefined && revocationBy(reason) === REVISED[kind]
@@ -178,7 +178,7 @@ const REVISED = { revoke: 'final', suspend: 'suspended', release: 'released' } a
 /** @returns The reason of a final revocation; see {@link Anchoring}. */
 export function reasonIn(
   { revised }: Receipt,
-  { kind, documentHash }: Intent,
+  { kind, documentHash }: Action,
 ): { reason?: number } {
   const reason = revised.get(documentHash)
   return kind === 'revoke' && reason !== undefined ? { reason } : {}
@@ -193,26 +193,26 @@ export function reasonAt({ reason }: Pick<Place, 'reason'>): { reason?: number }
 }
 
 /**
- * A record has only the last change. If that change came after the intent was planned, it also came
- * after the intent's transaction, which would have undone it otherwise.
+ * A record has only the last change. If that change came after the action was planned, it also came
+ * after the action's transaction, which would have undone it otherwise.
  *
- * @param head A block that is not after the intent's own, and that was the newest when the intent
- * was planned or later; absent = the intent may not be on the chain.
- * @returns The place of the event of an intent according to a record, or why there is none.
+ * @param head A block that is not after the action's own, and that was the newest when the action
+ * was planned or later; absent = the action may not be on the chain.
+ * @returns The place of the event of an action according to a record, or why there is none.
  */
 export function placeOf(
-  intent: Intent,
+  action: Action,
   record: TrustedRecord | undefined,
   head = Number.POSITIVE_INFINITY,
 ): Place | Undone {
   // Block 0 means that there is no record, so it must not count as final. The record of a document
   // in a batch has no block of its own.
-  if (!record || (record.anchoredBlock === 0 && !isInBatch(intent))) return ABSENT
-  if (intent.kind === 'issue') return placeOfIssue(intent, record)
+  if (!record || (record.anchoredBlock === 0 && !isInBatch(action))) return ABSENT
+  if (action.kind === 'issue') return placeOfIssue(action, record)
   const revocation = revocationOf(record)
-  const place = { event: EVENTS[intent.kind], blockNumber: record.revokedBlock }
+  const place = { event: EVENTS[action.kind], blockNumber: record.revokedBlock }
   const undone: Undone = record.revokedBlock > head ? { status: 'moot' } : ABSENT
-  switch (intent.kind) {
+  switch (action.kind) {
     case 'revoke':
       return revocation === 'final' ? { ...place, reason: record.reason } : ABSENT
     case 'suspend':
@@ -226,13 +226,13 @@ export function placeOf(
   }
 }
 
-function placeOfIssue({ validUntil }: IssueIntent, record: TrustedRecord): Place | Undone {
+function placeOfIssue({ validUntil }: IssueAction, record: TrustedRecord): Place | Undone {
   if (record.distrusted) return { status: 'distrusted' }
   if (record.validUntil !== validUntil) return { status: 'conflict' }
   return { event: 'issued', blockNumber: record.anchoredBlock }
 }
 
-/** @returns The anchoring of an intent whose events no node still has, from the record. */
+/** @returns The anchoring of an action whose events no node still has, from the record. */
 function forgotten({ blockNumber }: Place): Anchoring {
   return { blockNumber, blockHash: UNSEEN, transactionHash: null }
 }

@@ -1,8 +1,8 @@
 import type { Hex } from '#document/hex.ts'
 import type { BlockRead } from '#verifier/ports.ts'
-import type { Anchored, Anchoring, BlockId, Outcome, Standing } from './anchoring.ts'
+import type { Action, IssueAction } from './action.ts'
+import type { Anchored, Anchoring, BlockId, Found, Outcome } from './anchoring.ts'
 import type { IndexEntry } from './document-index.ts'
-import type { Intent, IssueIntent } from './intent.ts'
 import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
 import type { Member, Receipt, Send, SignedTransaction, UsedIn, Waiting } from './send.ts'
 
@@ -53,28 +53,28 @@ export type Unpinned = {
 /** What requests write and read. */
 export type Outbox = {
   /**
-   * Adds an intent; does nothing when it is already there. A suspension and a release undo each
+   * Adds an action; does nothing when it is already there. A suspension and a release undo each
    * other and may alternate any number of times. One that is already on the chain is added again if
    * the caller has seen that it was undone.
    *
    * @param more.payload For a document to issue.
    * @param more.changedBlock For a revision, the block of the last change that the caller saw on the
-   * chain; 0 = none. An intent that is anchored in a later block stays as it is.
+   * chain; 0 = none. An action that is anchored in a later block stays as it is.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
    * revision, `false` when nothing was added because the opposite is not on the chain yet. For a
    * document that supersedes one with another successor, `has_successor`, and for another document
    * of the same idempotency key, `key_reused`: nothing was added.
    * @throws {IssueError} `outcome_unknown` when no answer came. A repeat does no harm.
    */
-  add(intent: Intent, more?: { payload?: Payload; changedBlock?: number }): Promise<Added>
+  add(action: Action, more?: { payload?: Payload; changedBlock?: number }): Promise<Added>
   /** @returns `undefined` when it is unknown, or in a final block. */
-  find(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
+  find(kind: Action['kind'], documentHash: Hex): Promise<Found | undefined>
 }
 
 /** See `Outbox`. */
 export type Added = boolean | 'has_successor' | 'key_reused'
 
-/** The longest time for which an intent that the chain refuses is held back. */
+/** The longest time for which an action that the chain refuses is held back. */
 export const MAX_HOLD_MS = 300_000
 
 /**
@@ -179,32 +179,32 @@ export type SentBlocks = {
 }
 
 /** Documents that another gateway may have issued. */
-export type Adopting = {
+export type Guarding = {
   /**
    * Guards a document that is already on the chain until its block is final, as if this gateway had
    * sent it. Does nothing when it is known.
    */
-  adopt(intent: IssueIntent, anchoring: Anchoring, payload?: Pick<Payload, 'entry'>): Promise<void>
+  guard(action: IssueAction, anchoring: Anchoring, payload?: Pick<Payload, 'entry'>): Promise<void>
 }
 
 /** The ports of the outbox that any gateway uses. */
-export type OutboxPorts = Outbox & Adopting
+export type OutboxPorts = Outbox & Guarding
 
 /** What requests need of the gateway that leads, which may be another one. */
-export type Batcher = {
+export type Leader = {
   /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
   /** @throws {IssueError} when the issuer is closed, as far as is known: only revisions are done. */
   assertMayIssue(): void
   /**
-   * Waits until an intent of the outbox is anchored, together with other waiting intents.
+   * Waits until an action of the outbox is anchored, together with other waiting actions.
    *
    * @param wait Milliseconds until `pending` is the answer.
    * @param isNew Whether this request has just added it, so that nobody has an outcome yet.
    * @returns `anchored`, `pending` or `moot`.
    * @throws {IssueError} when it can never be anchored: nothing was done and nothing will be.
    */
-  submit(intent: Intent, wait: number, isNew?: boolean): Promise<Outcome>
+  submit(action: Action, wait: number, isNew?: boolean): Promise<Outcome>
   /** Something waits for the gateway that leads: looks now. */
   wake(): void
   /** Sends are in flight again: goes on with them. */
@@ -273,23 +273,23 @@ export type Quote = {
 
 export type Quotes = {
   /** @throws {IssueError} when no such transaction can be made at the moment. */
-  quote(intents: readonly Intent[]): Promise<Quote>
+  quote(actions: readonly Action[]): Promise<Quote>
 }
 
 /** Transactions of the account. */
 export type Transactions = {
   /**
-   * Makes and signs the transaction of intents that `goTogether`; without any, an empty transfer of
+   * Makes and signs the transaction of actions that `goTogether`; without any, an empty transfer of
    * the account to itself, which only uses the nonce.
    *
    * @throws {IssueError} `too_large` when they do not fit in one transaction, or under `maxFee`;
-   * `fee_too_high` when a single intent does not fit under `maxFee`.
+   * `fee_too_high` when a single action does not fit under `maxFee`.
    */
-  prepare(intents: readonly Intent[], options: PrepareOptions): Promise<SignedTransaction>
+  prepare(actions: readonly Action[], options: PrepareOptions): Promise<SignedTransaction>
   /** @returns Whether it pays the fee that the chain requires now. */
   meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
   /**
-   * Rejects with `fee_too_high` when a transaction like the last one of a single intent would cost
+   * Rejects with `fee_too_high` when a transaction like the last one of a single action would cost
    * more.
    *
    * @param maxFee A number of wei; absent = any fee.

@@ -4,7 +4,7 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ChainReader, DocumentKey, RegistryStatus } from '#verifier/ports.ts'
 import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
-import type { Standing } from './anchoring.ts'
+import type { Found } from './anchoring.ts'
 import type { Outbox, PayloadStore, RegistryReader } from './ports.ts'
 import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
 
@@ -50,22 +50,21 @@ export async function isPromised(
   outbox: Pick<Outbox, 'find'>,
   { documentHash, root }: RecordKey,
 ): Promise<boolean> {
-  const standing = await outbox.find('issue', root ?? documentHash)
+  const found = await outbox.find('issue', root ?? documentHash)
   // A root names a batch, not a document that was issued alone.
-  return standing !== undefined && standing.intent.root === root
+  return found !== undefined && found.action.root === root
 }
 
 /**
  * @param issuerId The issuer that the gateway writes for.
- * @returns A function that finds the standing of the intent to issue a document, or to issue its
- * batch. The hash in its key is the one in the publicId, so for a document in a batch that of its
- * batch block.
+ * @returns A function that finds the action to issue a document, or to issue its batch. The hash in
+ * its key is the one in the publicId, so for a document in a batch that of its batch block.
  */
-export function createStandingOf(
+export function createFindIssue(
   issuerId: number,
   outbox: Outbox,
   store: Pick<PayloadStore, 'get'>,
-): (key: DocumentKey) => Promise<Standing | undefined> {
+): (key: DocumentKey) => Promise<Found | undefined> {
   async function rootIn(hash: Hex): Promise<Hex | undefined> {
     const read = await store.get(fromHex(hash))
     if (read.status !== 'found') return undefined
@@ -79,8 +78,8 @@ export function createStandingOf(
 
   return async ({ issuerId: of, documentHash }) => {
     if (of !== issuerId) return undefined
-    const standing = await outbox.find('issue', documentHash)
-    if (standing !== undefined) return standing
+    const found = await outbox.find('issue', documentHash)
+    if (found !== undefined) return found
     const root = await rootIn(documentHash)
     return root && outbox.find('issue', root)
   }

@@ -3,16 +3,16 @@ import type { Hex } from '#document/hex.ts'
 import type { ChainReader, RegistryStatus } from '#verifier/ports.ts'
 import { SUSPENDED } from '#verifier/reasons.ts'
 import { isReleased } from '#verifier/status.ts'
+import { EVENTS, type RevisionAction, reasonOf } from './action.ts'
 import type { Outcome } from './anchoring.ts'
 import { IssueError } from './errors.ts'
-import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
-import type { Batcher, Outbox, RegistryReader } from './ports.ts'
+import type { Leader, Outbox, RegistryReader } from './ports.ts'
 import { type RecordKey, revocationOf } from './record.ts'
 import { isPromised, type Revisable, readRevisable } from './revisable.ts'
 import { untilAnswered } from './until-answered.ts'
 
 export type RevisionRequest = {
-  intent: RevisionIntent
+  action: RevisionAction
   /**
    * For a document in a batch, the expiry in its leaf, in seconds of the Unix epoch; absent =
    * unknown.
@@ -44,7 +44,7 @@ type RevisingDeps = {
   registry: RegistryReader
   chain: ChainReader
   outbox: Outbox
-  batcher: Batcher
+  leader: Leader
 }
 
 /**
@@ -57,25 +57,25 @@ type RevisingDeps = {
  * could not be read.
  */
 export function createRevising(deps: RevisingDeps): Revising {
-  const { outbox, batcher } = deps
+  const { outbox, leader } = deps
   const registry = { transactionsOf: shareReads(deps.registry.transactionsOf) }
 
   return {
     async revise(request) {
-      const { intent, deadline, validUntil = 0 } = request
+      const { action, deadline, validUntil = 0 } = request
       const read = () =>
-        deadline.within((signal) => readRevisable(deps, { ...intent, validUntil }, signal))
+        deadline.within((signal) => readRevisable(deps, { ...action, validUntil }, signal))
       const before = await read()
-      await assertIssued(outbox, before, intent)
-      if (await isDone(outbox, intent, before)) return describe(registry, request, before)
+      await assertIssued(outbox, before, action)
+      if (await isDone(outbox, action, before)) return describe(registry, request, before)
 
-      batcher.assertOpen()
+      leader.assertOpen()
       const { revokedBlock } = before.record
       const { status } = await promise(deps, request, revokedBlock)
       // The revision is promised by now, so a failed read must not become an error.
-      if (status === 'pending') return pending(outbox, intent)
+      if (status === 'pending') return pending(outbox, action)
       const after = await read().catch(() => before)
-      return shows(intent, after) ? describe(registry, request, after) : pending(outbox, intent)
+      return shows(action, after) ? describe(registry, request, after) : pending(outbox, action)
     },
   }
 }
@@ -92,11 +92,11 @@ async function assertIssued(
 /** @throws {IssueError} when it cannot be done. */
 async function isDone(
   outbox: Outbox,
-  { kind, documentHash }: RevisionIntent,
+  { kind, documentHash }: RevisionAction,
   { record }: Revisable,
 ): Promise<boolean> {
   /** Whether a change will be on the chain, or is in a block that this reading does not show. */
-  const isAhead = async (other: RevisionIntent['kind']) => {
+  const isAhead = async (other: RevisionAction['kind']) => {
     const outcome = (await outbox.find(other, documentHash))?.outcome
     if (outcome?.status !== 'anchored') return outcome !== undefined
     return outcome.blockNumber >= record.revokedBlock
@@ -114,36 +114,36 @@ async function isDone(
 }
 
 /**
- * Adds the intent to the outbox once its opposite is on the chain, and waits for it.
+ * Adds the action to the outbox once its opposite is on the chain, and waits for it.
  *
  * @param changedBlock See {@link Outbox}.
  */
 async function promise(
-  { outbox, batcher }: Pick<RevisingDeps, 'outbox' | 'batcher'>,
-  { intent, wait, deadline }: RevisionRequest,
+  { outbox, leader }: Pick<RevisingDeps, 'outbox' | 'leader'>,
+  { action, wait, deadline }: RevisionRequest,
   changedBlock: number,
 ): Promise<Outcome> {
   const started = performance.now()
   const left = () => Math.min(wait - (performance.now() - started), deadline.left())
-  while (!(await untilAnswered(deadline, () => outbox.add(intent, { changedBlock })))) {
+  while (!(await untilAnswered(deadline, () => outbox.add(action, { changedBlock })))) {
     const opposite = await outbox.find(
-      intent.kind === 'suspend' ? 'release' : 'suspend',
-      intent.documentHash,
+      action.kind === 'suspend' ? 'release' : 'suspend',
+      action.documentHash,
     )
     // The opposite was anchored at this moment.
     if (opposite?.outcome.status !== 'pending') continue
-    const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
+    const waited = left() > 0 && (await leader.submit(opposite.action, left()))
     if (!waited || waited.status === 'pending')
       throw new IssueError('change_pending', 'the opposite change is under way')
   }
-  return batcher.submit(intent, Math.max(0, left()))
+  return leader.submit(action, Math.max(0, left()))
 }
 
 /**
  * @returns Whether the chain shows that the revision was done, or that a final revocation came
  * first.
  */
-function shows({ kind }: RevisionIntent, { record }: Revisable): boolean {
+function shows({ kind }: RevisionAction, { record }: Revisable): boolean {
   const revocation = revocationOf(record)
   if (revocation === 'final') return true
   if (kind === 'suspend') return revocation === 'suspended'
@@ -152,7 +152,7 @@ function shows({ kind }: RevisionIntent, { record }: Revisable): boolean {
 
 async function describe(
   registry: Pick<RegistryReader, 'transactionsOf'>,
-  { intent, deadline }: RevisionRequest,
+  { action, deadline }: RevisionRequest,
   { record, status }: Revisable,
 ): Promise<Revised> {
   const revocation = revocationOf(record)
@@ -167,19 +167,19 @@ async function describe(
     status,
     reason: record.reason,
     revisedAt: record.revokedAt,
-    transactionHash: transactions?.get(intent.documentHash)?.transactionHash ?? null,
+    transactionHash: transactions?.get(action.documentHash)?.transactionHash ?? null,
   }
 }
 
-/** @returns The reason of the intent in the outbox, because another request may have been first. */
-async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised> {
-  const standing = await outbox.find(intent.kind, intent.documentHash)
-  const promised = standing?.intent ?? intent
+/** @returns The reason of the action in the outbox, because another request may have been first. */
+async function pending(outbox: Outbox, action: RevisionAction): Promise<Revised> {
+  const found = await outbox.find(action.kind, action.documentHash)
+  const promised = found?.action ?? action
   return {
     status: 'pending',
-    reason: reasonOf(promised.kind === 'issue' ? intent : promised),
+    reason: reasonOf(promised.kind === 'issue' ? action : promised),
     revisedAt: null,
-    transactionHash: standing?.outcome.transactionHash ?? null,
+    transactionHash: found?.outcome.transactionHash ?? null,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Hex } from '#document/hex.ts'
+import type { Action } from './action.ts'
 import type { BlockId } from './anchoring.ts'
-import type { Intent } from './intent.ts'
 
 /** A signed transaction. Every broadcast sends the same bytes, `raw`. */
 export type SignedTransaction = {
@@ -17,7 +17,7 @@ export type SignedTransaction = {
 export type Attempt = SignedTransaction & { carried: number }
 
 /** What a send carries. `place` is the number that it had while it waited. */
-export type Member = { intent: Intent; place: number }
+export type Member = { action: Action; place: number }
 
 /** What waits for a send. */
 export type Waiting = Member & {
@@ -45,9 +45,9 @@ export function carriedBy({ members, attempts }: Send): readonly Member[] {
   return members.slice(0, attempts.at(-1)?.carried ?? 0)
 }
 
-/** @returns The intents of all members of sends, in order. */
-export function intentsOf(sends: readonly Send[]): Intent[] {
-  return sends.flatMap(({ members }) => members.map(({ intent }) => intent))
+/** @returns The actions of all members of sends, in order. */
+export function actionsOf(sends: readonly Send[]): Action[] {
+  return sends.flatMap(({ members }) => members.map(({ action }) => action))
 }
 
 /**

@@ -67,12 +67,12 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
     wait: number,
   ): Promise<Revised> {
     const key = { documentHash, ...(root && { root }) }
-    const intent = { kind: 'revoke', ...key, reason: SUPERSEDED, tenant } as const
+    const action = { kind: 'revoke', ...key, reason: SUPERSEDED, tenant } as const
     try {
-      return await revising.revise({ intent, validUntil, wait, deadline })
+      return await revising.revise({ action, validUntil, wait, deadline })
     } catch (error) {
       // A repeat may have found a successor that another gateway issued.
-      await untilAnswered(deadline, () => outbox.add(intent))
+      await untilAnswered(deadline, () => outbox.add(action))
       log.warn('supersede_goes_on', { error: String(error) })
       return { status: 'pending', reason: SUPERSEDED, revisedAt: null, transactionHash: null }
     }

@@ -1,55 +1,55 @@
+import { type Action, type ActionKey, keyOfAction } from './action.ts'
 import type { Anchored, Outcome } from './anchoring.ts'
-import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
 
 /**
- * The maximum number of intents and of blocks that are remembered. The oldest are dropped, and not
+ * The maximum number of actions and of blocks that are remembered. The oldest are dropped, and not
  * measured.
  */
 const MAX_REMEMBERED = 20_000
 
 /**
- * Counts outcomes, and measures how long intents take to reach the chain and to become final there.
- * It works in memory only, so intents of an earlier process are not measured.
+ * Counts outcomes, and measures how long actions take to reach the chain and to become final there.
+ * It works in memory only, so actions of an earlier process are not measured.
  */
 export type Times = {
   /** Call this when a request is durable. */
-  requested(intent: Intent): void
+  requested(action: Action): void
   /** Call this for every outcome that was read from the chain. */
-  concluded(intent: Intent, outcome: Outcome): void
-  /** Call this when the blocks of these intents are final. */
+  concluded(action: Action, outcome: Outcome): void
+  /** Call this when the blocks of these actions are final. */
   final(some: readonly Anchored[]): void
 }
 
 export function createTimes(metrics: {
   /** Counts an outcome. */
-  concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
+  concluded: (kind: Action['kind'], outcome: Outcome['status']) => void
   /** These receive seconds. */
-  included: (kind: Intent['kind'], seconds: number) => void
-  final: (kind: Intent['kind'], seconds: number) => void
+  included: (kind: Action['kind'], seconds: number) => void
+  final: (kind: Action['kind'], seconds: number) => void
 }): Times {
-  const requestedAt = new Map<IntentKey, number>()
+  const requestedAt = new Map<ActionKey, number>()
   /** When the first outcome of each block was read. */
   const seenAt = new Map<number, number>()
 
   return {
-    requested(intent) {
-      const key = keyOfIntent(intent)
+    requested(action) {
+      const key = keyOfAction(action)
       if (!requestedAt.has(key)) remember(requestedAt, key)
     },
-    concluded(intent, outcome) {
-      metrics.concluded(intent.kind, outcome.status)
+    concluded(action, outcome) {
+      metrics.concluded(action.kind, outcome.status)
       if (outcome.status === 'absent') return
-      const key = keyOfIntent(intent)
+      const key = keyOfAction(action)
       const requested = requestedAt.get(key)
       requestedAt.delete(key)
       if (outcome.status !== 'anchored') return
-      if (requested !== undefined) metrics.included(intent.kind, secondsSince(requested))
+      if (requested !== undefined) metrics.included(action.kind, secondsSince(requested))
       if (!seenAt.has(outcome.blockNumber)) remember(seenAt, outcome.blockNumber)
     },
     final(some) {
-      for (const { intent, anchoring } of some) {
+      for (const { action, anchoring } of some) {
         const seen = seenAt.get(anchoring.blockNumber)
-        if (seen !== undefined) metrics.final(intent.kind, secondsSince(seen))
+        if (seen !== undefined) metrics.final(action.kind, secondsSince(seen))
       }
     },
   }

@@ -112,7 +112,7 @@ export function* refusedHealth(): Work<Health[]> {
     {
       outcome: 'warn',
       message: `the chain refuses ${count} accepted documents or changes; they are tried again, less and less often`,
-      advice: 'the log has the reason: issuer_closed, or intent_held_back',
+      advice: 'the log has the reason: issuer_closed, or action_held_back',
     },
   ]
 }

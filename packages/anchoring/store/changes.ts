@@ -1,6 +1,6 @@
 import { fromHex, type Hex } from '#document/hex.ts'
+import type { RevisionAction } from '#promise/action.ts'
 import { type Act, type ActKind, type ActLog, parseActor } from '#promise/acts.ts'
-import type { RevisionIntent } from '#promise/intent.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import { CREATED_AT, IS_PROMISED } from './index-pages.ts'
@@ -27,7 +27,7 @@ import { insertItems } from './tables.ts'
 const MAX_ACTS = 100
 
 /** `changedBlock`: see `Outbox`. */
-export type NewChange = { intent: RevisionIntent; changedBlock: number }
+export type NewChange = { action: RevisionAction; changedBlock: number }
 
 const opposite = (kind: string) =>
   `CASE ${kind} WHEN 'suspend' THEN 'release' WHEN 'release' THEN 'suspend' END`
@@ -78,7 +78,7 @@ const FREE = statement(
     WHERE change.id = item.id`,
 )
 
-const reasonOf = (intent: RevisionIntent) => (intent.kind === 'revoke' ? intent.reason : null)
+const reasonOf = (action: RevisionAction) => (action.kind === 'revoke' ? action.reason : null)
 
 /**
  * Adds changes, unless the same one is open, or was made after what the caller saw.
@@ -88,7 +88,7 @@ const reasonOf = (intent: RevisionIntent) => (intent.kind === 'revoke' ? intent.
  */
 export function* insertChanges(changes: readonly NewChange[]): Work<boolean[]> {
   yield* lockOutcomes()
-  const keys = changes.map(({ intent: { kind, documentHash }, changedBlock }) => ({
+  const keys = changes.map(({ action: { kind, documentHash }, changedBlock }) => ({
     kind,
     hash: fromHex(documentHash),
     changed: changedBlock,
@@ -96,36 +96,36 @@ export function* insertChanges(changes: readonly NewChange[]): Work<boolean[]> {
   const keyOf = ({ kind, hash }: Row) => `${kind} ${hexOf(hash)}`
   const blocked = new Set((yield* each(SELECT_BLOCKED, keys)).map(keyOf))
   const known = new Map((yield* each(SELECT_KNOWN, keys)).map((row) => [keyOf(row), row]))
-  const isOf = ({ intent }: NewChange) => `${intent.kind} ${intent.documentHash}`
+  const isOf = ({ action }: NewChange) => `${action.kind} ${action.documentHash}`
   const free = changes.filter((one) => !blocked.has(isOf(one)))
   // A request to revoke does not wait for the successor of its document.
   yield* each(
     FREE,
-    free.flatMap(({ intent, ...one }) => {
-      const row = known.get(isOf({ intent, ...one }))
+    free.flatMap(({ action, ...one }) => {
+      const row = known.get(isOf({ action, ...one }))
       if (!row || row.after === null || !isSet(row.waits)) return []
-      const { actor = null, tenant = null } = intent
-      return [{ id: row.id, reason: reasonOf(intent), actor, tenant }]
+      const { actor = null, tenant = null } = action
+      return [{ id: row.id, reason: reasonOf(action), actor, tenant }]
     }),
   )
-  yield* addChanges(free.filter((one) => !known.has(isOf(one))).map(({ intent }) => ({ intent })))
+  yield* addChanges(free.filter((one) => !known.has(isOf(one))).map(({ action }) => ({ action })))
   return changes.map((one) => !blocked.has(isOf(one)))
 }
 
 /** Adds changes. @param changes `after` is the record that must be in a block before. */
 export function* addChanges(
-  changes: readonly { intent: RevisionIntent; after?: number }[],
+  changes: readonly { action: RevisionAction; after?: number }[],
 ): Work<void> {
   if (changes.length === 0) return
   const rows = yield* each(
     INSERT,
-    changes.map(({ intent, after = null }) => ({
-      kind: intent.kind,
-      hash: fromHex(intent.documentHash),
-      root: bytesOf(intent.root),
-      reason: reasonOf(intent),
-      actor: intent.actor ?? null,
-      tenant: intent.tenant ?? null,
+    changes.map(({ action, after = null }) => ({
+      kind: action.kind,
+      hash: fromHex(action.documentHash),
+      root: bytesOf(action.root),
+      reason: reasonOf(action),
+      actor: action.actor ?? null,
+      tenant: action.tenant ?? null,
       after,
     })),
   )

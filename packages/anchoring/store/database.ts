@@ -60,7 +60,7 @@ export type Group<T, R> = {
 /**
  * A transaction that writes outcomes takes this lock first, so that only one does so at a time. So
  * events are committed in the order of their ids, and a reader that has seen one has seen all
- * earlier ones. It also keeps the list of blocks consistent with the intents in them.
+ * earlier ones. It also keeps the list of blocks consistent with the actions in them.
  */
 export function* lockOutcomes(): Work<void> {
   yield { statement: LOCK_OUTCOMES, values: {} }

@@ -126,7 +126,7 @@ const LEAVE_BEHIND = statement(`
     AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < :before
   RETURNING id`)
 
-/** The log of events, which the outcomes of intents and erasures write. */
+/** The log of events, which the outcomes of actions and erasures write. */
 export function createEventLog(database: Database): EventLog {
   return {
     read: (wanted) => database.durableSnapshot(() => read(wanted)),

@@ -1,5 +1,5 @@
+import type { Action } from '#promise/action.ts'
 import type { Anchoring, BlockId } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import type { Member } from '#promise/send.ts'
 import { hexOf, hexOrNull, isSet, numberOrNull, type Row } from './sql.ts'
 
@@ -33,7 +33,7 @@ export const itemColumns = (table: 'waiting' | 'member') => `
   ${table}.${table === 'waiting' ? 'id' : 'place'} AS place,
   ${table}.record, ${table}.batch, ${table}.change, ${table}.counted, ${NAMED}`
 
-/** The columns of intents that {@link intentOf} reads, where no item names them. */
+/** The columns of actions that {@link actionOf} reads, where no item names them. */
 export const RECORD_COLUMNS = `'issue' AS kind, record.hash AS hash, NULL AS root,
   record.valid_until AS valid_until, NULL AS manifest, NULL AS reason, record.tenant AS tenant`
 export const BATCH_COLUMNS = `'issue' AS kind, batch.root AS hash, batch.root AS root,
@@ -43,7 +43,7 @@ export const CHANGE_COLUMNS = `change.kind AS kind, change.hash AS hash, change.
 
 export function itemOf(row: Row): Item {
   return {
-    intent: intentOf(row),
+    action: actionOf(row),
     place: Number(row.place),
     record: numberOrNull(row.record),
     batch: numberOrNull(row.batch),
@@ -52,8 +52,8 @@ export function itemOf(row: Row): Item {
   }
 }
 
-export function intentOf(row: Row): Intent {
-  const kind = row.kind as Intent['kind']
+export function actionOf(row: Row): Action {
+  const kind = row.kind as Action['kind']
   const key = {
     documentHash: hexOf(row.hash),
     ...(row.root !== null && { root: hexOf(row.root) }),

@@ -1,10 +1,10 @@
 import { fromHex } from '#document/hex.ts'
-import type { Standing } from '#promise/anchoring.ts'
-import { type Intent, keyOf, keyOfIntent } from '#promise/intent.ts'
+import { type Action, keyOf, keyOfAction } from '#promise/action.ts'
+import type { Found } from '#promise/anchoring.ts'
 import type {
   Added,
-  Adopting,
   FeeLog,
+  Guarding,
   Outbox,
   OutboxPorts,
   Queue,
@@ -13,7 +13,7 @@ import type {
 } from '#promise/ports.ts'
 import { insertChanges, isUndone, type NewChange } from './changes.ts'
 import { type Database, lockOutcomes } from './database.ts'
-import { anchoringOf, BATCH_COLUMNS, CHANGE_COLUMNS, intentOf, RECORD_COLUMNS } from './items.ts'
+import { actionOf, anchoringOf, BATCH_COLUMNS, CHANGE_COLUMNS, RECORD_COLUMNS } from './items.ts'
 import { follow } from './outcomes.ts'
 import {
   insertIssues,
@@ -35,19 +35,19 @@ export type LeaderOutbox = Queue & Sends & FeeLog & SentBlocks
 export function createOutbox(database: Database): OutboxPorts {
   const addIssue = database.together<NewRecord, Added>({
     work: insertIssues,
-    idOf: ({ intent }) => intent.documentHash,
+    idOf: ({ action }) => action.documentHash,
   })
   const addChange = database.together<NewChange, boolean>({
     work: insertChanges,
-    idOf: ({ intent }) => intent.documentHash,
+    idOf: ({ action }) => action.documentHash,
   })
   return {
-    async add(intent, { payload = {}, changedBlock = 0 } = {}) {
-      if (intent.kind !== 'issue') return addChange({ intent, changedBlock })
-      return addIssue({ intent, ...payload })
+    async add(action, { payload = {}, changedBlock = 0 } = {}) {
+      if (action.kind !== 'issue') return addChange({ action, changedBlock })
+      return addIssue({ action, ...payload })
     },
     find: createFind(database),
-    ...createAdopting(database),
+    ...createGuarding(database),
   }
 }
 
@@ -94,8 +94,8 @@ const FIND_CHANGE = statement(
 )
 
 function createFind(database: Database): Outbox['find'] {
-  type Key = { kind: Intent['kind']; hash: Uint8Array }
-  const find = database.together<Key, Standing | undefined>({
+  type Key = { kind: Action['kind']; hash: Uint8Array }
+  const find = database.together<Key, Found | undefined>({
     *work(keys) {
       const isIssue = ({ kind }: Key) => kind === 'issue'
       const issues = keys.filter(isIssue)
@@ -107,9 +107,7 @@ function createFind(database: Database): Outbox['find'] {
           keys.filter((key) => !isIssue(key)),
         )),
       ]
-      const found = new Map(
-        rows.map(standingOf).map((standing) => [keyOfIntent(standing.intent), standing]),
-      )
+      const found = new Map(rows.map(foundOf).map((found) => [keyOfAction(found.action), found]))
       return keys.map(({ kind, hash }) => found.get(keyOf(kind, hexOf(hash))))
     },
     reads: true,
@@ -117,9 +115,9 @@ function createFind(database: Database): Outbox['find'] {
   return (kind, documentHash) => find({ kind, hash: fromHex(documentHash) })
 }
 
-function standingOf(row: Row): Standing {
+function foundOf(row: Row): Found {
   return {
-    intent: intentOf(row),
+    action: actionOf(row),
     outcome:
       row.block_number === null
         ? { status: 'pending', transactionHash: hexOrNull(row.transaction_hash) }
@@ -127,17 +125,17 @@ function standingOf(row: Row): Standing {
   }
 }
 
-function createAdopting(database: Database): Adopting {
+function createGuarding(database: Database): Guarding {
   return {
-    adopt: (intent, anchoring, { entry } = {}) =>
+    guard: (action, anchoring, { entry } = {}) =>
       database.write(function* () {
         yield* lockOutcomes()
-        const { documentHash } = intent
-        const record = yield* withoutConflicts({ intent, entry })
+        const { documentHash } = action
+        const record = yield* withoutConflicts({ action, entry })
         const added = yield* insertRecords([newRowOf(record)])
         if (!added.has(documentHash)) return
         yield* placeRecords([documentHash], anchoring)
-        yield* follow([{ intent, before: null, after: anchoring, isFirst: false }])
+        yield* follow([{ action, before: null, after: anchoring, isFirst: false }])
       }),
   }
 }

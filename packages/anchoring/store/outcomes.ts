@@ -1,7 +1,7 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { EventType } from '#events/events.ts'
+import type { Action } from '#promise/action.ts'
 import { type Anchoring, type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import { isWholeBatch } from '#promise/record.ts'
 import type { Tallied } from '#promise/tallies.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
@@ -17,11 +17,11 @@ export const WAITING_CHANNEL = 'docreg_waiting'
 /** Notified when outcomes were written. */
 export const OUTCOME_CHANNEL = 'docreg_outcome'
 
-/** An intent that was in a block, or is now. */
+/** An action that was in a block, or is now. */
 export type Step = {
-  intent: Intent
+  action: Action
   before: BlockId | null
-  /** `reason`: that of the chain, if it is not the intent's. */
+  /** `reason`: that of the chain, if it is not the action's. */
   after: Anchoring | null
   /** Whether it gets into a block for the first time, and so is counted. */
   isFirst: boolean
@@ -46,32 +46,32 @@ export function isEvent({ before, after }: Step): boolean {
 }
 
 /** @returns What a step counts as. */
-export function countedAs({ intent, before, after, isFirst }: Step): Tallied | undefined {
+export function countedAs({ action, before, after, isFirst }: Step): Tallied | undefined {
   if (before || !after || !isFirst) return undefined
-  if (intent.kind === 'issue') return 'issued'
-  if (intent.kind !== 'revoke') return undefined
-  return isSuperseded(intent, after) ? 'superseded' : 'revoked'
+  if (action.kind === 'issue') return 'issued'
+  if (action.kind !== 'revoke') return undefined
+  return isSuperseded(action, after) ? 'superseded' : 'revoked'
 }
 
 /** @returns The status of a document after a change of it, and whether it is not a final one. */
 export function statusAfter(
-  intent: Intent,
+  action: Action,
   after: Anchoring | null,
 ): { status: number; isHold: boolean } {
-  if (intent.kind === 'revoke') {
-    const status = isSuperseded(intent, after) ? 'superseded' : 'revoked'
+  if (action.kind === 'revoke') {
+    const status = isSuperseded(action, after) ? 'superseded' : 'revoked'
     return { status: KEPT_STATUSES.indexOf(after ? status : null), isHold: false }
   }
-  const isSuspended = (intent.kind === 'suspend') === (after !== null)
+  const isSuspended = (action.kind === 'suspend') === (after !== null)
   return { status: KEPT_STATUSES.indexOf(isSuspended ? 'suspended' : null), isHold: true }
 }
 
-/** @returns The event of an intent that got into a block. */
-export function eventOf({ intent, after }: Pick<Step, 'intent' | 'after'>): NewEvent {
-  const { kind, documentHash: hash, tenant = null } = intent
-  const what = isSuperseded(intent, after) ? 'supersede' : kind
+/** @returns The event of an action that got into a block. */
+export function eventOf({ action, after }: Pick<Step, 'action' | 'after'>): NewEvent {
+  const { kind, documentHash: hash, tenant = null } = action
+  const what = isSuperseded(action, after) ? 'supersede' : kind
   return {
-    type: EVENT_OF[what][isWholeBatch(intent) ? 'batch' : 'document'],
+    type: EVENT_OF[what][isWholeBatch(action) ? 'batch' : 'document'],
     hash,
     place: after,
     tenant,
@@ -90,14 +90,14 @@ const EVENT_OF = {
   failed: { document: 'document.failed', batch: 'batch.failed' },
 } as const satisfies Record<string, Record<'document' | 'batch', EventType>>
 
-const isSuperseded = (intent: Intent, after: Anchoring | null) =>
-  intent.kind === 'revoke' && (after?.reason ?? intent.reason) === REVOCATION_REASONS.superseded
+const isSuperseded = (action: Action, after: Anchoring | null) =>
+  action.kind === 'revoke' && (after?.reason ?? action.reason) === REVOCATION_REASONS.superseded
 
 /** @returns The event of a document or batch that is final, or can never be issued. */
-export function endOf(intent: Intent, end: 'final' | 'failed', place: Anchoring | null): NewEvent {
-  const { documentHash: hash, tenant = null } = intent
+export function endOf(action: Action, end: 'final' | 'failed', place: Anchoring | null): NewEvent {
+  const { documentHash: hash, tenant = null } = action
   return {
-    type: EVENT_OF[end][isWholeBatch(intent) ? 'batch' : 'document'],
+    type: EVENT_OF[end][isWholeBatch(action) ? 'batch' : 'document'],
     hash,
     place,
     tenant,
@@ -128,7 +128,7 @@ export function* follow(steps: readonly Step[]): Work<void> {
   yield* tally(
     steps.flatMap((step) => {
       const kind = countedAs(step)
-      return kind ? [{ intent: step.intent, kind }] : []
+      return kind ? [{ action: step.action, kind }] : []
     }),
   )
   yield* appendEvents(steps.filter(isEvent).map(eventOf))
@@ -140,10 +140,10 @@ function* setStatuses(steps: readonly Step[]): Work<void> {
     yield* each(
       isBatch ? SET_BATCH_STATUS : SET_DOCUMENT_STATUS,
       steps
-        .filter(({ intent }) => intent.kind !== 'issue' && isWholeBatch(intent) === isBatch)
-        .map(({ intent, after }) => {
-          const { status, isHold } = statusAfter(intent, after)
-          return { hash: fromHex(intent.documentHash), status, hold: isHold }
+        .filter(({ action }) => action.kind !== 'issue' && isWholeBatch(action) === isBatch)
+        .map(({ action, after }) => {
+          const { status, isHold } = statusAfter(action, after)
+          return { hash: fromHex(action.documentHash), status, hold: isHold }
         }),
     )
 }

@@ -1,6 +1,6 @@
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { IssueAction } from '#promise/action.ts'
 import type { DocumentIndex, IndexEntry, OwnedDocument } from '#promise/document-index.ts'
-import type { IssueIntent } from '#promise/intent.ts'
 import type { Successions } from '#promise/supersede.ts'
 import { SUPERSEDED } from '#verifier/reasons.ts'
 import { addChanges } from './changes.ts'
@@ -103,7 +103,7 @@ export function createRequestLog(database: Database) {
 
 /** A document to issue, with what is written together with it. */
 export type NewRecord = {
-  intent: IssueIntent
+  action: IssueAction
   entry?: IndexEntry | undefined
   /** Goes into the table of payloads, unless it is there or was erased. */
   bytes?: Uint8Array | undefined
@@ -201,8 +201,8 @@ function* conflictsOf(records: readonly NewRecord[]): Work<Map<Hex, Conflict>> {
     SELECT_CONFLICTS,
     records
       .filter(({ entry }) => entry?.request || entry?.supersedes)
-      .map(({ intent, entry }) => ({
-        hash: fromHex(intent.documentHash),
+      .map(({ action, entry }) => ({
+        hash: fromHex(action.documentHash),
         request: entry?.request ?? null,
         supersedes: bytesOf(entry?.supersedes),
       })),
@@ -223,11 +223,11 @@ function* conflictsOf(records: readonly NewRecord[]): Work<Map<Hex, Conflict>> {
 function conflictsWithin(records: readonly NewRecord[]): Map<Hex, Conflict> {
   const found = new Map<Hex, Conflict>()
   const taken = new Set<string>()
-  for (const { intent, entry } of records) {
+  for (const { action, entry } of records) {
     const key = entry?.request && `key ${toHex(entry.request)}`
     const predecessor = entry?.supersedes && `predecessor ${entry.supersedes}`
-    if (key && taken.has(key)) found.set(intent.documentHash, 'key_reused')
-    else if (predecessor && taken.has(predecessor)) found.set(intent.documentHash, 'has_successor')
+    if (key && taken.has(key)) found.set(action.documentHash, 'key_reused')
+    else if (predecessor && taken.has(predecessor)) found.set(action.documentHash, 'has_successor')
     for (const one of [key, predecessor]) if (one) taken.add(one)
   }
   return found
@@ -249,29 +249,29 @@ export function* withoutConflicts(record: NewRecord): Work<NewRecord> {
 export function* insertIssues(records: readonly NewRecord[]): Work<(boolean | Conflict)[]> {
   const refused = yield* conflictsOf(records)
   for (const [hash, conflict] of conflictsWithin(records)) refused.set(hash, conflict)
-  const free = records.filter(({ intent }) => !refused.has(intent.documentHash))
+  const free = records.filter(({ action }) => !refused.has(action.documentHash))
   yield* insertPayloads(
-    free.flatMap(({ intent, bytes }) =>
-      bytes ? [{ hash: fromHex(intent.documentHash), bytes }] : [],
+    free.flatMap(({ action, bytes }) =>
+      bytes ? [{ hash: fromHex(action.documentHash), bytes }] : [],
     ),
   )
   const added = yield* insertRecords(free.map(newRowOf))
   if (added.size > 0) {
     yield* all(WAIT, { hashes: [...added].map(fromHex) })
-    yield* promiseRevocations(free.filter(({ intent }) => added.has(intent.documentHash)))
+    yield* promiseRevocations(free.filter(({ action }) => added.has(action.documentHash)))
     yield* notify(WAITING_CHANNEL)
   }
   // Another one with the same key may have been inserted meanwhile.
-  const late = yield* conflictsOf(free.filter(({ intent }) => !added.has(intent.documentHash)))
+  const late = yield* conflictsOf(free.filter(({ action }) => !added.has(action.documentHash)))
   return records.map(
-    ({ intent: { documentHash } }) =>
+    ({ action: { documentHash } }) =>
       refused.get(documentHash) ?? late.get(documentHash) ?? added.has(documentHash),
   )
 }
 
 /** @returns The record of a document that is issued alone. */
-export function newRowOf({ intent, entry }: Omit<NewRecord, 'bytes'>): NewRow {
-  const { documentHash, validUntil, tenant = null, actor } = intent
+export function newRowOf({ action, entry }: Omit<NewRecord, 'bytes'>): NewRow {
+  const { documentHash, validUntil, tenant = null, actor } = action
   const unknown = { issuedOn: 0, validUntil, subject: null, category: null, tenant }
   return { documentHash, entry: entry ?? unknown, actor }
 }
@@ -283,18 +283,18 @@ const SELECT_ID = statement(`
 
 /** Adds the revocations of the documents that these supersede. */
 function* promiseRevocations(records: readonly NewRecord[]): Work<void> {
-  for (const { intent, entry } of records) {
+  for (const { action, entry } of records) {
     const { supersedes, supersededRoot } = entry ?? {}
     if (supersedes === undefined) continue
-    const { actor, tenant } = intent
+    const { actor, tenant } = action
     const row = yield* first(SELECT_ID, {
-      hash: fromHex(intent.documentHash),
+      hash: fromHex(action.documentHash),
       predecessor: fromHex(supersedes),
     })
     if (!row || Number(row.revocations) > 0) continue
     const key = { documentHash: supersedes, ...(supersededRoot && { root: supersededRoot }) }
     const by = { actor, ...(tenant !== undefined && { tenant }) }
     const revocation = { kind: 'revoke', ...key, ...by, reason: SUPERSEDED } as const
-    yield* addChanges([{ intent: revocation, after: Number(row.id) }])
+    yield* addChanges([{ action: revocation, after: Number(row.id) }])
   }
 }

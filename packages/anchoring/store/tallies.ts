@@ -1,5 +1,5 @@
 import { fromHex } from '#document/hex.ts'
-import type { Intent } from '#promise/intent.ts'
+import type { Action } from '#promise/action.ts'
 import type { Tallied, Tallies } from '#promise/tallies.ts'
 import type { Database } from './database.ts'
 import { all, each, first, statement, type Work } from './sql.ts'
@@ -23,21 +23,21 @@ const SELECT = statement(
 )
 
 /** Counts what got into a block. For use under the lock of outcomes. */
-export function* tally(changes: readonly { intent: Intent; kind: Tallied }[]): Work<void> {
+export function* tally(changes: readonly { action: Action; kind: Tallied }[]): Work<void> {
   const counts = new Map<string, { tenant: string; kind: Tallied; count: number }>()
-  for (const { intent, kind } of changes) {
-    const { tenant = '', root, documentHash } = intent
+  for (const { action, kind } of changes) {
+    const { tenant = '', root, documentHash } = action
     const key = `${kind} ${tenant}`
     const count = counts.get(key) ?? { tenant, kind, count: 0 }
-    count.count += root === documentHash ? yield* sizeOf(intent) : 1
+    count.count += root === documentHash ? yield* sizeOf(action) : 1
     counts.set(key, count)
   }
   yield* each(ADD, [...counts.values()])
 }
 
-function* sizeOf(intent: Intent): Work<number> {
-  if (intent.kind === 'issue') return intent.validUntil
-  const batch = yield* first(SIZE, { root: fromHex(intent.documentHash) })
+function* sizeOf(action: Action): Work<number> {
+  if (action.kind === 'issue') return action.validUntil
+  const batch = yield* first(SIZE, { root: fromHex(action.documentHash) })
   return Number(batch?.size ?? 1)
 }
 

@@ -125,6 +125,6 @@ export function createQueue(database: Database): Queue {
 }
 
 function waitingOf(row: Row) {
-  const { intent, place } = itemOf(row)
-  return { intent, place, tries: Number(row.tries), wasSent: row.sent_in !== null }
+  const { action, place } = itemOf(row)
+  return { action, place, tries: Number(row.tries), wasSent: row.sent_in !== null }
 }

@@ -70,8 +70,8 @@ describePorts('indexes in status lists', (ports) => {
     const { outbox } = ports
     const statusSlots = createStatusSlots(database)
     const [waiting, inFlight, anchored] = [issueOf(), issueOf(), issueOf()]
-    for (const intent of [waiting, inFlight, anchored])
-      await outbox.add(intent, { payload: { entry: ENTRY } })
+    for (const action of [waiting, inFlight, anchored])
+      await outbox.add(action, { payload: { entry: ENTRY } })
     await plan(outbox, [inFlight])
     await resolve(outbox, anchored, anchoredAt(placeIn(5)))
     const known = await statusSlots.known()

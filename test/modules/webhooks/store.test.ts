@@ -43,9 +43,9 @@ describePorts('webhooks', (ports) => {
   async function issued(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       const documentHash = toHex(randomBytes(32))
-      const intent = { kind: 'issue', documentHash, validUntil: 0, tenant: 'a' } as const
-      await ports.outbox.add(intent)
-      await resolve(ports.outbox, intent, anchoredAt(placeIn(5)))
+      const action = { kind: 'issue', documentHash, validUntil: 0, tenant: 'a' } as const
+      await ports.outbox.add(action)
+      await resolve(ports.outbox, action, anchoredAt(placeIn(5)))
     }
   }
   const due = async (now = Date.now()) => (await deliveries.due(now)).map(({ id }) => id)
@@ -211,9 +211,9 @@ describePorts('webhooks', (ports) => {
     ])
     for (const tenant of ['abc', 'operator'])
       await webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
-    const intent = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const
-    await ports.outbox.add(intent)
-    await resolve(ports.outbox, intent, anchoredAt(placeIn(5)))
+    const action = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const
+    await ports.outbox.add(action)
+    await resolve(ports.outbox, action, anchoredAt(placeIn(5)))
     const sent = async (id: WebhookId) =>
       (await deliveries.turn(id, Date.now(), 10))?.fresh.map(({ event }) => event.type)
     expect(await sent('wh_one')).toEqual(['batch.suspended'])

@@ -67,8 +67,8 @@ function* readInFlight(): Work<Send[]> {
 }
 
 function memberOf(row: Row): Member {
-  const { intent, place } = itemOf(row)
-  return { intent, place }
+  const { action, place } = itemOf(row)
+  return { action, place }
 }
 
 /** @param nonce The nonce of its send. */
@@ -131,8 +131,8 @@ function* addSend(added: {
   const id = Number(row?.id)
   yield* all(CARRY, { send: id, places })
   yield* all(LEAVE_QUEUE, { places })
-  const issues = members.filter(({ intent }) => intent.kind === 'issue')
-  yield* pinLater(issues.map(({ intent }) => fromHex(intent.documentHash)))
+  const issues = members.filter(({ action }) => action.kind === 'issue')
+  yield* pinLater(issues.map(({ action }) => fromHex(action.documentHash)))
   const attempt = { ...signed, carried: members.length }
   yield* addAttempt(id, attempt)
   const newest = numberOrNull(row?.head ?? null)

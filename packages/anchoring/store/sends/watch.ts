@@ -88,7 +88,7 @@ function* finish(block: BlockId): Work<Anchored[]> {
   yield* all(FORGET_ATTEMPTS, { sends })
   const carried = (yield* all(SELECT_MEMBERS, { sends })).map(carriedOf)
   yield* finishItems(carried)
-  return carried.map(({ item, anchoring }) => ({ intent: item.intent, anchoring }))
+  return carried.map(({ item, anchoring }) => ({ action: item.action, anchoring }))
 }
 
 function carriedOf(row: Row) {
@@ -114,7 +114,7 @@ function* lose(blocks: readonly BlockId[]): Work<number> {
     const carried = (yield* all(SELECT_MEMBERS, { sends })).map(itemOf)
     yield* all(LOSE, { sends })
     yield* follow(
-      carried.map(({ intent }) => ({ intent, before: block, after: null, isFirst: false })),
+      carried.map(({ action }) => ({ action, before: block, after: null, isFirst: false })),
     )
     lost += sends.length
   }
@@ -131,8 +131,8 @@ function* readOthers(block: BlockId) {
   return [...Map.groupBy(rows, ({ send }) => Number(send))].map(([id, some]) => ({
     id,
     members: some.map((row) => {
-      const { intent, place } = itemOf(row)
-      return { intent, place }
+      const { action, place } = itemOf(row)
+      return { action, place }
     }),
   }))
 }

@@ -97,7 +97,7 @@ export function* settleItems(reads: readonly Read[], from: From): Work<void> {
   if (from.send) yield* waitAgain(items('absent'), from.send.id, !from.isFirst)
   yield* follow(
     anchored.map(({ item, ...one }) => ({
-      intent: item.intent,
+      action: item.action,
       ...one,
       isFirst: from.isFirst && !item.counted,
     })),
@@ -107,8 +107,8 @@ export function* settleItems(reads: readonly Read[], from: From): Work<void> {
 
 /** Writes what follows when the sends of items are final. */
 export function* finishItems(some: readonly { item: Item; anchoring: Anchoring }[]): Work<void> {
-  const issues = some.filter(({ item }) => item.intent.kind === 'issue')
-  yield* appendEvents(issues.map(({ item, anchoring }) => endOf(item.intent, 'final', anchoring)))
+  const issues = some.filter(({ item }) => item.action.kind === 'issue')
+  yield* appendEvents(issues.map(({ item, anchoring }) => endOf(item.action, 'final', anchoring)))
 }
 
 const placesOf = (items: readonly Item[]) => items.map(({ place }) => place)
@@ -214,7 +214,7 @@ function* refuse(items: readonly Item[]): Work<void> {
   for (const drop of DROP_REVOCATIONS) yield* all(drop, ids)
   yield* all(DROP_RECORDS, ids)
   yield* all(UNPROMISE, ids)
-  yield* appendEvents(items.map(({ intent }) => endOf(intent, 'failed', null)))
+  yield* appendEvents(items.map(({ action }) => endOf(action, 'failed', null)))
 }
 
 const SELECT_OUTDATED = statement(

@@ -6,7 +6,7 @@ import { createRegistry, type RegistryPorts } from '#chain/registry.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { formatRegistryId } from '#document/registry-id.ts'
-import type { Intent } from '#promise/intent.ts'
+import type { Action } from '#promise/action.ts'
 import { RpcResponseError } from '#verifier/errors.ts'
 
 const ADDRESS = `0x${'ab'.repeat(20)}`
@@ -14,7 +14,7 @@ const ISSUER_ID = 7
 
 const hash = (): Hex => toHex(randomBytes(32))
 const key = () => ({ documentHash: hash() })
-const issues = (count: number): Intent[] =>
+const issues = (count: number): Action[] =>
   Array.from({ length: count }, () => ({
     kind: 'issue',
     documentHash: hash(),
@@ -106,8 +106,8 @@ beforeEach(async () => {
   ports = await open()
 })
 
-const gasOf = async (intents: readonly Intent[]) =>
-  Number(Transaction.from((await ports.transactions.prepare(intents, { nonce: 0 })).raw).gasLimit)
+const gasOf = async (actions: readonly Action[]) =>
+  Number(Transaction.from((await ports.transactions.prepare(actions, { nonce: 0 })).raw).gasLimit)
 const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
 
 describe('gas', () => {
@@ -148,10 +148,10 @@ describe('gas', () => {
 
   test('does not reuse an estimate for a replacement', async () => {
     await learn(50)
-    const intents = issues(50)
-    const planned = await ports.transactions.prepare(intents, { nonce: 0 })
-    await ports.transactions.prepare(intents, { nonce: 0, planned, replaced: planned })
-    await ports.transactions.prepare(intents, { nonce: 0, planned })
+    const actions = issues(50)
+    const planned = await ports.transactions.prepare(actions, { nonce: 0 })
+    await ports.transactions.prepare(actions, { nonce: 0, planned, replaced: planned })
+    await ports.transactions.prepare(actions, { nonce: 0, planned })
     expect(estimated).toEqual([50, 50])
   })
 
@@ -221,7 +221,7 @@ describe('gas', () => {
 
   test('a batch that is on the chain already keeps its gas limit', async () => {
     const root = hash()
-    const batch: Intent = { kind: 'issue', documentHash: root, root, validUntil: 9 }
+    const batch: Action = { kind: 'issue', documentHash: root, root, validUntil: 9 }
     const planned = await ports.transactions.prepare(issues(1), { nonce: 0 })
     failure = new RpcResponseError(3, 'execution reverted', undefined)
     const again = await ports.transactions.prepare([batch], { nonce: 0, planned })
@@ -318,11 +318,11 @@ describe('fees', () => {
   })
 
   test('makes no replacement above the cap', async () => {
-    const [intents, nonce] = [issues(1), 0]
-    const replaced = await ports.transactions.prepare(intents, { nonce })
+    const [actions, nonce] = [issues(1), 0]
+    const replaced = await ports.transactions.prepare(actions, { nonce })
     const maxFee = replaced.gasLimit * replaced.maxFeePerGas
     await expect(
-      ports.transactions.prepare(intents, { nonce, maxFee, replaced }),
+      ports.transactions.prepare(actions, { nonce, maxFee, replaced }),
     ).rejects.toMatchObject({ code: 'fee_too_high' })
   })
 

@@ -43,17 +43,17 @@ test('answers a request and its repeat with pending during an outage, and anchor
   const first = Promise.withResolvers<never>()
   let isOutage = true
   let prepared = 0
-  const { chain, leader, store, events, issue, newIntent } = startWorld(({ ports }) => ({
+  const { chain, leader, store, events, issue, newAction } = startWorld(({ ports }) => ({
     async prepare(...args) {
       if (prepared++ === 0) return first.promise
       if (isOutage) throw new IssueError('fee_too_high', 'the price of gas')
       return ports.prepare(...args)
     },
   }))
-  const intent = newIntent()
-  const one = issue(intent)
+  const action = newAction()
+  const one = issue(action)
   await expect.poll(() => prepared).toBe(1)
-  const other = issue(intent)
+  const other = issue(action)
   await expect.poll(() => leader.depth().queued).toBe(1)
   first.reject(new IssueError('fee_too_high', 'the price of gas'))
   const pending = { status: 'pending', transactionHash: null }
@@ -61,22 +61,22 @@ test('answers a request and its repeat with pending during an outage, and anchor
   expect(() => leader.assertOpen()).toThrow('the price of gas')
   expect(chain.anchored.size).toBe(0)
   isOutage = false
-  await expect.poll(() => chain.anchored.has(intent.documentHash)).toBe(true)
+  await expect.poll(() => chain.anchored.has(action.documentHash)).toBe(true)
   expect(chain.signed).toEqual([0])
   await expect.poll(() => events).toContain('issuing_resumed')
-  expect((await store.get(fromHex(intent.documentHash))).status).toBe('found')
+  expect((await store.get(fromHex(action.documentHash))).status).toBe('found')
 })
 
 test('recovers at once from a chain that goes back while transactions are made', async () => {
-  const { chain, sent, events, issue, newIntent, replaceBlock } = startWorld(({ ports }) => ({
+  const { chain, sent, events, issue, newAction, replaceBlock } = startWorld(({ ports }) => ({
     async prepare(...args) {
       await sleep(400)
       return ports.prepare(...args)
     },
   }))
   chain.nonce = 20
-  const intent = newIntent()
-  const answers = [issue(intent)]
+  const action = newAction()
+  const answers = [issue(action)]
   await answers[0]
   chain.mining = false
   const load = setInterval(() => answers.push(issue()), 20)
@@ -87,7 +87,7 @@ test('recovers at once from a chain that goes back while transactions are made',
   await expect.poll(() => chain.nonce).toBeGreaterThan(22)
   clearInterval(load)
   for (const answer of await Promise.all(answers)) expect(answer.status).toBe('anchored')
-  expect(chain.anchored.has(intent.documentHash)).toBe(true)
+  expect(chain.anchored.has(action.documentHash)).toBe(true)
   await expect.poll(() => sent.inFlight()).toEqual([])
   // Every transaction is sent again with its bytes.
   expect(chain.signed).toEqual(chain.signed.map((_, i) => 20 + i))
@@ -106,9 +106,9 @@ test('fills a gap of nonces with empty transfers once it has lasted for 30 s', a
       looks++
       return ports.nextNonce()
     },
-    prepare(intents, options) {
-      carried.push(intents.length)
-      return ports.prepare(intents, options)
+    prepare(actions, options) {
+      carried.push(actions.length)
+      return ports.prepare(actions, options)
     },
   }))
   const seenBy = async (count: number) => {
@@ -152,9 +152,9 @@ test('counts a mined transaction under the hourly cap until its fee is recorded'
   const { issue } = startWorld(
     (chain) => ({
       ...receiptOf(chain),
-      prepare(intents, terms) {
+      prepare(actions, terms) {
         allowed.push(terms.maxFee)
-        return chain.ports.prepare(intents, terms)
+        return chain.ports.prepare(actions, terms)
       },
     }),
     { hour: 10n },
@@ -167,10 +167,10 @@ test('counts a mined transaction under the hourly cap until its fee is recorded'
 
 test('answers a repeat that came before the result was recorded', async () => {
   const { noteFee, receiptOf } = holdFee()
-  const { leader, issue, newIntent } = startWorld(receiptOf, { hour: 10n })
-  const intent = newIntent()
-  const first = await issue(intent)
-  const repeat = leader.submit(intent, 60_000)
+  const { leader, issue, newAction } = startWorld(receiptOf, { hour: 10n })
+  const action = newAction()
+  const first = await issue(action)
+  const repeat = leader.submit(action, 60_000)
   await sleep(50)
   noteFee()
   expect(await repeat).toMatchObject({
@@ -235,41 +235,41 @@ test('a change in flight is pending, with its transaction', async () => {
 })
 
 test('a change in flight is pending, also when the database cannot be read', async () => {
-  const { chain, outbox, issue, newIntent } = startWorld()
+  const { chain, outbox, issue, newAction } = startWorld()
   chain.mining = false
-  const intent = newIntent()
-  const answer = issue(intent, 500)
+  const action = newAction()
+  const answer = issue(action, 500)
   await expect.poll(() => chain.pool.size).toBe(1)
   vi.spyOn(outbox, 'find').mockRejectedValue(AWAY)
   expect(await answer).toEqual({ status: 'pending', transactionHash: null })
   chain.mining = true
   chain.mine()
-  expect(chain.anchored.has(intent.documentHash)).toBe(true)
+  expect(chain.anchored.has(action.documentHash)).toBe(true)
 })
 
 test('a queued change is pending when the database cannot be read, and is anchored', async () => {
   const gate = Promise.withResolvers<void>()
-  const { chain, leader, outbox, issue, newIntent } = startWorld(({ ports }) => ({
+  const { chain, leader, outbox, issue, newAction } = startWorld(({ ports }) => ({
     async prepare(...args) {
       await gate.promise
       return ports.prepare(...args)
     },
   }))
-  const intent = newIntent()
-  const answer = issue(intent, 300)
+  const action = newAction()
+  const answer = issue(action, 300)
   await expect.poll(() => leader.depth().queued).toBe(1)
   vi.spyOn(outbox, 'find').mockRejectedValue(AWAY)
   expect(await answer).toEqual({ status: 'pending', transactionHash: null })
   gate.resolve()
-  await expect.poll(() => chain.anchored.has(intent.documentHash)).toBe(true)
+  await expect.poll(() => chain.anchored.has(action.documentHash)).toBe(true)
   expect(chain.signed).toEqual([0])
 })
 
 test('does not queue a change again that is in flight', async () => {
-  const { chain, leader, issue, newIntent } = startWorld()
+  const { chain, leader, issue, newAction } = startWorld()
   chain.mining = false
-  const intent = newIntent()
-  const answer = issue(intent)
+  const action = newAction()
+  const answer = issue(action)
   await expect.poll(() => chain.pool.size).toBe(1)
   leader.wake()
   expect(leader.depth()).toEqual({ queued: 0, refused: 0, inFlight: 1 })
@@ -280,12 +280,12 @@ test('does not queue a change again that is in flight', async () => {
 })
 
 test('sends a revocation once its document is recorded, without another event', async () => {
-  const { chain, leader, outbox, issue, newIntent } = startWorld()
+  const { chain, leader, outbox, issue, newAction } = startWorld()
   chain.mining = false
-  const intent = newIntent()
-  const issued = issue(intent)
+  const action = newAction()
+  const issued = issue(action)
   await expect.poll(() => chain.pool.size).toBe(1)
-  const { documentHash } = intent
+  const { documentHash } = action
   const revocation = { kind: 'revoke', documentHash, reason: 1 } as const
   await outbox.add(revocation)
   const revoked = leader.submit(revocation, 20_000)
@@ -302,11 +302,11 @@ test('sends a revocation once its document is recorded, without another event', 
 })
 
 test('distinguishes documents that it anchored from those anchored before', async () => {
-  const { chain, issue, newIntent } = startWorld()
+  const { chain, issue, newAction } = startWorld()
   expect(await issue()).toMatchObject({ byAnother: false })
-  const intent = newIntent()
-  chain.anchored.set(intent.documentHash, word(7))
-  expect(await issue(intent)).toMatchObject({
+  const action = newAction()
+  chain.anchored.set(action.documentHash, word(7))
+  expect(await issue(action)).toMatchObject({
     status: 'anchored',
     transactionHash: word(7),
     byAnother: true,

@@ -7,8 +7,8 @@ import {
   ADA,
   BOB,
   type Chain,
+  createActions,
   createChain,
-  createIntents,
   openWorld,
   type Ports,
   startGateway as startAnyGateway,
@@ -22,7 +22,7 @@ function openShared() {
   const world = openWorld()
   const ada = createChain(undefined, 0)
   const bob = createChain(ada.anchored, 1)
-  const newIntent = createIntents()
+  const newAction = createActions()
   const chains = new Map<Hex, Chain>([
     [ADA, ada],
     [BOB, bob],
@@ -51,9 +51,9 @@ function openShared() {
     }
     const seen = new Map(accounts.map((account) => [account, portsOf(account)]))
     const gateway = startAnyGateway(world, seen, { isSole, timing: TIMING })
-    async function issue(wait = 20_000, intent = newIntent()) {
-      const isNew = await gateway.outbox.add(intent, { payload: {} })
-      return gateway.leader.submit(intent, wait, isNew === true)
+    async function issue(wait = 20_000, action = newAction()) {
+      const isNew = await gateway.outbox.add(action, { payload: {} })
+      return gateway.leader.submit(action, wait, isNew === true)
     }
     return { ...gateway, unusable, issue, account: gateway.leader.account }
   }
@@ -165,12 +165,12 @@ describe('the leader', () => {
     const { ada, bob, startGateway } = openShared()
     const one = startGateway([ADA], true)
     await one.leader.start()
-    const intent = createIntents()()
-    expect(await one.issue(20_000, intent)).toMatchObject({ status: 'anchored' })
+    const action = createActions()()
+    expect(await one.issue(20_000, action)).toMatchObject({ status: 'anchored' })
     await one.leader.stop()
     const two = startGateway([BOB], true)
     await two.leader.start()
-    const { documentHash } = intent
+    const { documentHash } = action
     const suspension = { kind: 'suspend', documentHash } as const
     await two.outbox.add(suspension)
     expect(await two.leader.submit(suspension, 20_000)).toMatchObject({ status: 'anchored' })

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createPlanner } from '#engine/planner.ts'
+import type { Action, IssueAction, RevisionAction } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Intent, IssueIntent, RevisionIntent } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
 import type { TrustedRecord } from '#promise/record.ts'
 import type { Member, Waiting } from '#promise/send.ts'
@@ -11,13 +11,13 @@ import { SUSPENDED } from '#verifier/reasons.ts'
 
 const SECOND = 1_000
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
-const issueOf = (n: number): IssueIntent => ({
+const issueOf = (n: number): IssueAction => ({
   kind: 'issue',
   documentHash: word(n),
   validUntil: 0,
 })
-const release: RevisionIntent = { kind: 'release', documentHash: word(1) }
-const suspend: RevisionIntent = { kind: 'suspend', documentHash: word(1) }
+const release: RevisionAction = { kind: 'release', documentHash: word(1) }
+const suspend: RevisionAction = { kind: 'suspend', documentHash: word(1) }
 const REFUSED = new IssueError('registry_refused', 'execution reverted')
 
 /** The record of a document that was issued in block 5. */
@@ -43,7 +43,7 @@ const revisedFor = (reason: number): TrustedRecord => ({
 
 const ADDRESS: Hex = '0xad'
 
-/** A planner over a queue in memory. Nothing is signed: a transaction is a list of intents. */
+/** A planner over a queue in memory. Nothing is signed: a transaction is a list of actions. */
 /** @param newest The newest place in the queue at the start. */
 function startPlanner(newest = 0) {
   const chain = {
@@ -51,8 +51,8 @@ function startPlanner(newest = 0) {
     /** Why the account cannot be used at all. */
     outage: undefined as IssueError | undefined,
     records: new Map<Hex, TrustedRecord>(),
-    /** Why a transaction of these intents cannot be made. */
-    refuses: (_: readonly Intent[]): Error | undefined => undefined,
+    /** Why a transaction of these actions cannot be made. */
+    refuses: (_: readonly Action[]): Error | undefined => undefined,
   }
   type Row = Waiting & { heldUntil: number }
   let rows: Row[] = []
@@ -62,11 +62,11 @@ function startPlanner(newest = 0) {
   const leave = (some: readonly Member[]) => {
     rows = rows.filter((row) => !has(some, row))
   }
-  const transactions: (readonly Intent[])[] = []
-  const held: [intents: Intent[], tries: number, until: number][] = []
-  const resolved: [intent: Intent, outcome: Outcome][] = []
+  const transactions: (readonly Action[])[] = []
+  const held: [actions: Action[], tries: number, until: number][] = []
+  const resolved: [action: Action, outcome: Outcome][] = []
   const conclude = vi.fn()
-  const postponed: Intent[] = []
+  const postponed: Action[] = []
   const assertReady = vi.fn(async () => {
     if (chain.outage) throw chain.outage
     return { balance: 1n, mayIssue: chain.mayIssue, mayRevoke: true }
@@ -80,10 +80,10 @@ function startPlanner(newest = 0) {
   const lane = {
     account: ADDRESS,
     async plan(members: readonly Member[]) {
-      const intents = members.map(({ intent }) => intent)
-      const error = chain.refuses(intents)
+      const actions = members.map(({ action }) => action)
+      const error = chain.refuses(actions)
       if (error) throw error
-      transactions.push(intents)
+      transactions.push(actions)
       leave(members)
     },
   }
@@ -111,30 +111,30 @@ function startPlanner(newest = 0) {
       newest: async () => newest,
       carriers: async () => [],
       async hold(some, tries, until) {
-        held.push([some.map(({ intent }) => intent), tries, until])
+        held.push([some.map(({ action }) => action), tries, until])
         for (const row of rows) if (has(some, row)) Object.assign(row, { tries, heldUntil: until })
       },
       async holdIssues(until) {
-        for (const row of rows) if (row.intent.kind === 'issue') row.heldUntil = until ?? 0
+        for (const row of rows) if (row.action.kind === 'issue') row.heldUntil = until ?? 0
       },
       async resolve(found) {
-        resolved.push(...found.map(({ intent, outcome }) => [intent, outcome] as [Intent, Outcome]))
+        resolved.push(...found.map(({ action, outcome }) => [action, outcome] as [Action, Outcome]))
         leave(found)
       },
     },
     own: undefined,
     conclude,
     postpone: (which) =>
-      void postponed.push(...rows.map(({ intent }) => intent).filter((one) => which(one))),
+      void postponed.push(...rows.map(({ action }) => action).filter((one) => which(one))),
     planned() {},
     log,
   })
   /** @param wasSent Whether a transaction has carried them. */
-  function add(intents: readonly Intent[], wasSent = false): void {
+  function add(actions: readonly Action[], wasSent = false): void {
     const state = { tries: 0, wasSent, heldUntil: 0 }
-    rows.push(...intents.map((intent) => ({ ...state, intent, place: ++places })))
+    rows.push(...actions.map((action) => ({ ...state, action, place: ++places })))
     if (arrivals.count === 0) arrivals.since = performance.now()
-    arrivals.count += intents.length
+    arrivals.count += actions.length
   }
   /** Plans until nothing more is planned, as often as the look of each second would. */
   async function run() {
@@ -144,7 +144,7 @@ function startPlanner(newest = 0) {
       idle = rows.length === before ? idle + 1 : 0
     }
   }
-  const waiting = () => rows.map(({ intent }) => intent)
+  const waiting = () => rows.map(({ action }) => action)
   const parts = { held, resolved, conclude, postponed, assertReady, events, account, add, waiting }
   return { chain, planner, transactions, run, ...parts }
 }
@@ -158,15 +158,15 @@ describe('a refused change', () => {
   test('waits and is reported pending; the others are sent', async () => {
     const { chain, add, run, transactions, held, postponed, events } = startPlanner()
     const all = Array.from({ length: 200 }, (_, n) => issueOf(n))
-    const bad = all[77] as Intent
-    chain.refuses = (intents) => (intents.includes(bad) ? REFUSED : undefined)
+    const bad = all[77] as Action
+    chain.refuses = (actions) => (actions.includes(bad) ? REFUSED : undefined)
     add(all)
     for (let i = 0; i < 20; i++) await run()
     expect(new Set(transactions.flat())).toEqual(new Set(all.filter((one) => one !== bad)))
     expect(transactions.flat()).toHaveLength(199)
     expect(held).toEqual([[[bad], 1, Date.now() + 3 * SECOND]])
     expect(postponed).toEqual([bad])
-    expect(events).toEqual(['intent_held_back'])
+    expect(events).toEqual(['action_held_back'])
     // It is sent once the chain takes it.
     chain.refuses = () => undefined
     await vi.advanceTimersByTimeAsync(3 * SECOND)
@@ -295,8 +295,8 @@ describe('an outage', () => {
 })
 
 describe('a closed issuer', () => {
-  /** A planner that has just found its issuer closed, with these intents waiting. */
-  async function startClosed(...waiting: Intent[]) {
+  /** A planner that has just found its issuer closed, with these actions waiting. */
+  async function startClosed(...waiting: Action[]) {
     const parts = startPlanner()
     const { chain, add } = parts
     chain.mayIssue = false

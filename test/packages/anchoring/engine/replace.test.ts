@@ -11,7 +11,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {} }
 const SECOND = 1_000
 
 const members: Member[] = Array.from({ length: 8 }, (_, i) => ({
-  intent: { kind: 'issue', documentHash: word(i), validUntil: 0 },
+  action: { kind: 'issue', documentHash: word(i), validUntil: 0 },
   place: i + 1,
 }))
 const sign = (hash: Hex) => ({
@@ -40,10 +40,10 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = member
   const { replaceStuck } = createReplacing({
     inFlight,
     transactions: {
-      async prepare(intents, options) {
-        if (intents.length > chain.fits)
+      async prepare(actions, options) {
+        if (actions.length > chain.fits)
           throw new IssueError(chain.fits < 1 ? 'fee_too_high' : 'too_large', 'over the cap')
-        made.push({ ...options, count: intents.length })
+        made.push({ ...options, count: actions.length })
         return sign(chain.same ? word(100) : word(200 + made.length))
       },
       meetsCurrentFee: async () => chain.meets,

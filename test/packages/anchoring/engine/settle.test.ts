@@ -5,9 +5,9 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createInFlight } from '#engine/in-flight.ts'
 import { createSettling } from '#engine/settle.ts'
+import type { IssueAction } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { IssueIntent } from '#promise/intent.ts'
 import type { Send, SignedTransaction } from '#promise/send.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { ACCOUNT, createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -29,7 +29,7 @@ const RECORD = {
   setAside: false,
 }
 
-const intentOf = (n: number): IssueIntent => ({
+const actionOf = (n: number): IssueAction => ({
   kind: 'issue',
   documentHash: word(n),
   validUntil: 0,
@@ -57,8 +57,8 @@ async function start(documents: number) {
     rmSync(dir, { recursive: true })
   })
   const outbox = createWholeOutbox(database)
-  const intents = Array.from({ length: documents }, (_, i) => intentOf(i + 1))
-  for (const intent of intents) await outbox.add(intent)
+  const actions = Array.from({ length: documents }, (_, i) => actionOf(i + 1))
+  for (const action of actions) await outbox.add(action)
   const send = await outbox.plan({ account: ACCOUNT }, sign(100), await waitingFor(outbox))
   const inFlight = createInFlight()
   inFlight.add([send])
@@ -118,7 +118,7 @@ async function start(documents: number) {
   }
   const written = vi.spyOn(outbox, 'settle')
   const isWritten = () => expect.poll(() => noted).toEqual([send])
-  const waiting = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+  const waiting = async () => (await waitingFor(outbox)).map(({ action }) => action)
   return {
     outbox,
     inFlight,
@@ -162,7 +162,7 @@ test('a send whose nonce a foreign transaction used is in the newest block, and 
   expect(seen.written.mock.calls).toEqual([[send, [{ status: 'absent' }], place, 60n]])
   expect(seen.suspected).toEqual([send])
   expect(seen.concluded).toEqual([[word(1), 'absent']])
-  expect([await seen.waiting(), inFlight.unsettled()]).toEqual([[intentOf(1)], []])
+  expect([await seen.waiting(), inFlight.unsettled()]).toEqual([[actionOf(1)], []])
   expect(await seen.outbox.unseen(undefined, 2)).toMatchObject([{ blockNumber: HEAD }])
 })
 
@@ -185,7 +185,7 @@ test('members that a replacement left out wait again once the nonce is used', as
   anchor(9, word(101), 1)
   await settle(NONCE + 1)
   await expect.poll(() => inFlight.unsettled()).toEqual([])
-  expect(await waiting()).toEqual([intentOf(2), intentOf(3)])
+  expect(await waiting()).toEqual([actionOf(2), actionOf(3)])
   expect((await outbox.find('issue', word(1)))?.outcome).toMatchObject(anchoring(9, word(101)))
 })
 

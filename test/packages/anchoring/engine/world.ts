@@ -9,7 +9,7 @@ import { createLeader } from '#engine/leader.ts'
 import type { AccountPorts } from '#engine/seats.ts'
 import type { FeeCaps } from '#engine/spending.ts'
 import type { TermTiming } from '#engine/term.ts'
-import { type Intent, type IssueIntent, reasonOf } from '#promise/intent.ts'
+import { type Action, type IssueAction, reasonOf } from '#promise/action.ts'
 import { LockLost } from '#promise/lock.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
 import type { SignedTransaction } from '#promise/send.ts'
@@ -43,13 +43,13 @@ export type Ports = Account & Transactions & RegistryReader & Blocks
 /** Locks in memory, for several gateways over one database. */
 export function createTestSessions(database: SqliteDatabase) {
   const holders = new Map<string, AbortController>()
-  const standing = new Map<AbortController, string>()
+  const found = new Map<AbortController, string>()
 
   const open: Sessions['open'] = async () => {
     const ending = new AbortController()
     ending.signal.addEventListener('abort', () => {
       for (const [name, holder] of holders) if (holder === ending) holders.delete(name)
-      standing.delete(ending)
+      found.delete(ending)
     })
     const live =
       <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
@@ -72,9 +72,9 @@ export function createTestSessions(database: SqliteDatabase) {
         return holder === ending
       },
       async stand(name) {
-        standing.set(ending, name)
+        found.set(ending, name)
       },
-      hasRival: async () => standing.size > 1,
+      hasRival: async () => found.size > 1,
       release: async () => ending.abort(),
     }
     return session
@@ -170,11 +170,11 @@ export function startWorld(
   const sent = createLeaderOutbox(world.database)
   const store = createPayloadStore(world.database)
   const started = leader.start()
-  const newIntent = createIntents()
-  async function issue(intent = newIntent(), wait = 20_000) {
+  const newAction = createActions()
+  async function issue(action = newAction(), wait = 20_000) {
     await started
-    const isNew = await outbox.add(intent, { payload: { bytes: Uint8Array.of(1) } })
-    return leader.submit(intent, wait, isNew === true)
+    const isNew = await outbox.add(action, { payload: { bytes: Uint8Array.of(1) } })
+    return leader.submit(action, wait, isNew === true)
   }
   /**
    * Replaces the chain's block by one without the transactions from this nonce on, as soon as the
@@ -187,11 +187,11 @@ export function startWorld(
     await sent.lose([block])
     await leader.resume()
   }
-  return { ...world, chain, leader, outbox, sent, store, events, issue, newIntent, replaceBlock }
+  return { ...world, chain, leader, outbox, sent, store, events, issue, newAction, replaceBlock }
 }
 
-/** @returns A function that makes intents for different documents. */
-export function createIntents(): () => IssueIntent {
+/** @returns A function that makes actions for different documents. */
+export function createActions(): () => IssueAction {
   let documents = 0
   return () => ({ kind: 'issue', documentHash: word(1_000_000 + documents++), validUntil: 0 })
 }
@@ -200,7 +200,7 @@ export type Chain = ReturnType<typeof createChain>
 
 /** @param anchored The transaction that anchored each documentHash, shared by accounts. */
 export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
-  const carried = new Map<Hex, readonly Intent[]>()
+  const carried = new Map<Hex, readonly Action[]>()
   /** The transactions in the block, and their nonces. */
   const mined = new Map<Hex, number>()
   const pool = new Map<number, Hex>()
@@ -244,9 +244,9 @@ export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
     }),
     nextNonce: async () => chain.nonce,
     transactionWith: async () => undefined,
-    async prepare(intents, { nonce }): Promise<SignedTransaction> {
+    async prepare(actions, { nonce }): Promise<SignedTransaction> {
       const hash = word(account * 1_000 + chain.signed.push(nonce))
-      carried.set(hash, intents)
+      carried.set(hash, actions)
       return {
         nonce,
         hash,
@@ -285,8 +285,8 @@ export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
             revised: new Map(
               carried
                 .get(transactionHash)
-                ?.flatMap((intent) =>
-                  intent.kind === 'issue' ? [] : [[intent.documentHash, reasonOf(intent)]],
+                ?.flatMap((action) =>
+                  action.kind === 'issue' ? [] : [[action.documentHash, reasonOf(action)]],
                 ),
             ),
             issued: new Set(

@@ -37,9 +37,9 @@ function startWatch() {
     },
     /** Notes a document in a block of the chain. */
     async anchor(blockNumber: number, blockHash = chain.get(blockNumber) ?? hash()) {
-      const intent = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
+      const action = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
       const block = { blockNumber, blockHash }
-      await outbox.adopt(intent, { ...block, transactionHash: hash() })
+      await outbox.guard(action, { ...block, transactionHash: hash() })
       return block
     },
     isIdle: watch.isIdle,

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { watchFinality } from '#finality/finality.ts'
+import { type Action, keyOfAction } from '#promise/action.ts'
 import { type Anchored, type Anchoring, type Outcome, UNSEEN } from '#promise/anchoring.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { SentBlocks } from '#promise/ports.ts'
 import type { TrustedRecord } from '#promise/record.ts'
 import type { Member, SignedTransaction } from '#promise/send.ts'
@@ -26,7 +26,7 @@ vi.mock('node:timers/promises', async (actual) => {
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const hash = (): Hex => toHex(randomBytes(32))
 const none = async () => Promise.reject(new Error('not called'))
-const issueOf = (): Intent => ({ kind: 'issue', documentHash: hash(), validUntil: 0 })
+const issueOf = (): Action => ({ kind: 'issue', documentHash: hash(), validUntil: 0 })
 const placeIn = (blockNumber: number) => ({
   blockNumber,
   blockHash: hash(),
@@ -73,15 +73,15 @@ function openWorld() {
     rmSync(dir, { recursive: true })
   })
 
-  async function waitingOf(intents: readonly Intent[]): Promise<Member[]> {
-    await Promise.all(intents.map((intent) => outbox.add(intent)))
+  async function waitingOf(actions: readonly Action[]): Promise<Member[]> {
+    await Promise.all(actions.map((action) => outbox.add(action)))
     const byKey = new Map(
-      (await waitingFor(outbox)).map(({ intent, place }) => [
-        keyOfIntent(intent),
-        { intent, place },
+      (await waitingFor(outbox)).map(({ action, place }) => [
+        keyOfAction(action),
+        { action, place },
       ]),
     )
-    return intents.flatMap((intent) => byKey.get(keyOfIntent(intent)) ?? [])
+    return actions.flatMap((action) => byKey.get(keyOfAction(action)) ?? [])
   }
   const sign = (): SignedTransaction => ({
     nonce: nonces++,
@@ -100,27 +100,27 @@ function openWorld() {
     wake,
     resume,
     /** A send of this gateway that is in a block. */
-    async sendIn(block: { blockNumber: number; blockHash: Hex }, ...intents: Intent[]) {
+    async sendIn(block: { blockNumber: number; blockHash: Hex }, ...actions: Action[]) {
       const signed = sign()
-      const members = await waitingOf(intents)
+      const members = await waitingOf(actions)
       const send = await outbox.plan({ account: ACCOUNT }, signed, members)
       const place = { ...block, transactionHash: signed.hash }
       const outcomes = members.map(() => anchoredAt(place))
       await outbox.settle(send, outcomes, place, 0n)
       return { send, place }
     },
-    /** Notes where others have put intents. */
-    async found(...places: { intent: Intent; anchoring: Anchoring }[]) {
-      const members = await waitingOf(places.map(({ intent }) => intent))
+    /** Notes where others have put actions. */
+    async found(...places: { action: Action; anchoring: Anchoring }[]) {
+      const members = await waitingOf(places.map(({ action }) => action))
       const found = members.map((member, i) => {
         const { anchoring = placeIn(0) } = places[i] ?? {}
         return { ...member, outcome: anchoredAt(anchoring) }
       })
       await outbox.resolve(found)
     },
-    waiting: async () => (await waitingFor(outbox)).map(({ intent }) => intent),
-    /** Where an intent of the outbox is; `undefined` when it is final or unknown. */
-    placeOf: async ({ kind, documentHash }: Intent) =>
+    waiting: async () => (await waitingFor(outbox)).map(({ action }) => action),
+    /** Where an action of the outbox is; `undefined` when it is final or unknown. */
+    placeOf: async ({ kind, documentHash }: Action) =>
       (await outbox.find(kind, documentHash))?.outcome,
     watch(watched: SentBlocks = outbox) {
       const stop = watchFinality({
@@ -143,7 +143,7 @@ function openWorld() {
           },
         },
         outbox: watched,
-        batcher: { wake, resume },
+        leader: { wake, resume },
         final: (some) => final.push(...some),
         interval: () => undefined,
         inFlight: () => 0,
@@ -167,7 +167,7 @@ describe('a block that the chain still has', () => {
     const [one, two, other] = [issueOf(), issueOf(), issueOf()]
     const { place } = await sendIn(placeIn(5), one, two)
     const anchoring = { ...place, transactionHash: hash() }
-    await found({ intent: other, anchoring })
+    await found({ action: other, anchoring })
     chain.blocks.set(5, place.blockHash)
     chain.finalized = 4
     watch()
@@ -177,9 +177,9 @@ describe('a block that the chain still has', () => {
     await expect
       .poll(() => seen.final)
       .toEqual([
-        { intent: one, anchoring: place },
-        { intent: two, anchoring: place },
-        { intent: other, anchoring },
+        { action: one, anchoring: place },
+        { action: two, anchoring: place },
+        { action: other, anchoring },
       ])
     expect(await outbox.upTo(10, 1)).toEqual([])
     expect([await seen.waiting(), await seen.placeOf(one)]).toEqual([[], undefined])
@@ -216,8 +216,8 @@ describe('a block that was replaced', () => {
 
   test('leaves the sends in flight until they are in a block again, which becomes final', async () => {
     const { outbox, chain, sendIn, watch, final, resume } = openWorld()
-    const intent = issueOf()
-    const { send, place } = await sendIn(placeIn(5), intent)
+    const action = issueOf()
+    const { send, place } = await sendIn(placeIn(5), action)
     chain.blocks.set(5, hash())
     chain.finalized = 10
     watch()
@@ -225,7 +225,7 @@ describe('a block that was replaced', () => {
     const anchoring = { ...placeIn(6), transactionHash: place.transactionHash }
     chain.blocks.set(6, anchoring.blockHash)
     await outbox.settle(send, [anchoredAt(anchoring)], anchoring, 0n)
-    await expect.poll(() => final).toEqual([{ intent, anchoring }])
+    await expect.poll(() => final).toEqual([{ action, anchoring }])
     expect(await outbox.inFlight()).toEqual([])
   })
 
@@ -245,7 +245,7 @@ describe('a block that was replaced', () => {
     const { chain, found, watch, ...seen } = openWorld()
     const [moved, lost] = [issueOf(), issueOf()]
     const before = placeIn(5)
-    await found({ intent: moved, anchoring: before }, { intent: lost, anchoring: before })
+    await found({ action: moved, anchoring: before }, { action: lost, anchoring: before })
     const after = { ...placeIn(6), transactionHash: before.transactionHash }
     chain.blocks.set(5, hash()).set(6, after.blockHash)
     chain.records.set(moved.documentHash, { ...RECORD, anchoredBlock: 6 })
@@ -263,24 +263,24 @@ describe('a block whose hash is unknown', () => {
 
   test('is read again', async () => {
     const { chain, found, watch, placeOf, waiting } = openWorld()
-    const intent = issueOf()
-    await found({ intent, anchoring: unknown })
+    const action = issueOf()
+    await found({ action, anchoring: unknown })
     const place = placeIn(5)
     chain.blocks.set(5, place.blockHash)
-    chain.records.set(intent.documentHash, { ...RECORD, anchoredBlock: 5 })
-    chain.events.set(5, new Map([[intent.documentHash, place]]))
+    chain.records.set(action.documentHash, { ...RECORD, anchoredBlock: 5 })
+    chain.events.set(5, new Map([[action.documentHash, place]]))
     watch()
-    await expect.poll(() => placeOf(intent)).toEqual(anchoredAt(place))
+    await expect.poll(() => placeOf(action)).toEqual(anchoredAt(place))
     expect(await waiting()).toEqual([])
   })
 
   test('is final by its number when no node has its events', async () => {
     const { chain, found, watch, final, waiting } = openWorld()
-    const intent = issueOf()
-    await found({ intent, anchoring: unknown })
+    const action = issueOf()
+    await found({ action, anchoring: unknown })
     chain.finalized = 5
     watch()
-    await expect.poll(() => final).toEqual([{ intent, anchoring: unknown }])
+    await expect.poll(() => final).toEqual([{ action, anchoring: unknown }])
     expect(await waiting()).toEqual([])
   })
 })
@@ -289,9 +289,9 @@ describe('a block whose hash is unknown', () => {
 async function released(isOnChain: boolean) {
   const world = openWorld()
   const { outbox, chain, found, watch } = world
-  const suspension: Intent = { kind: 'suspend', documentHash: hash() }
+  const suspension: Action = { kind: 'suspend', documentHash: hash() }
   const anchoring = placeIn(5)
-  await found({ intent: suspension, anchoring })
+  await found({ action: suspension, anchoring })
   chain.finalized = 10
   chain.blocks.set(5, isOnChain ? anchoring.blockHash : hash())
   const revoked = { revokedBlock: 6, revokedAt: 1, revokerIndex: 1, reason: RELEASED }
@@ -320,7 +320,7 @@ async function manyBlocks() {
   const world = openWorld()
   const places = Array.from({ length: BLOCKS }, (_, i) => placeIn(i + 1))
   for (const { blockNumber, blockHash } of places) world.chain.blocks.set(blockNumber, blockHash)
-  await world.found(...places.map((anchoring) => ({ intent: issueOf(), anchoring })))
+  await world.found(...places.map((anchoring) => ({ action: issueOf(), anchoring })))
   return { ...world, numbers: places.map(({ blockNumber }) => blockNumber) }
 }
 

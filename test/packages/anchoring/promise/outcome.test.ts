@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Action } from '#promise/action.ts'
 import { type Outcome, UNSEEN } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import { outcomesOfSends, usedIn } from '#promise/outcome.ts'
 import type { RegistryReader } from '#promise/ports.ts'
 import type { TrustedRecord } from '#promise/record.ts'
@@ -17,9 +17,9 @@ const OTHER = word(3)
 /** The block of the send's transaction; it was planned one block before. */
 const BLOCK = 9
 
-const revoke: Intent = { kind: 'revoke', documentHash, reason: 4 }
-const suspend: Intent = { kind: 'suspend', documentHash }
-const release: Intent = { kind: 'release', documentHash }
+const revoke: Action = { kind: 'revoke', documentHash, reason: 4 }
+const suspend: Action = { kind: 'suspend', documentHash }
+const release: Action = { kind: 'release', documentHash }
 
 type Shown = {
   /** Whether no node has the receipt. */
@@ -29,8 +29,8 @@ type Shown = {
   record?: { block: number; reason: number; distrustedFrom?: number }
 }
 
-/** @returns The outcome of a send of one intent, from its receipt and the document's record. */
-async function outcomeOf(intent: Intent, shownBy: Shown) {
+/** @returns The outcome of a send of one action, from its receipt and the document's record. */
+async function outcomeOf(action: Action, shownBy: Shown) {
   const { isForgotten = false, succeeded = true, revised, record } = shownBy
   const { block, reason, distrustedFrom = 0 } = record ?? { block: 0, reason: 0 }
   const shown: TrustedRecord = {
@@ -64,14 +64,14 @@ async function outcomeOf(intent: Intent, shownBy: Shown) {
           [documentHash, { blockNumber, blockHash: word(blockNumber), transactionHash: OTHER }],
         ]),
     },
-    [{ ...sendOf([intent], OWN), head: BLOCK - 1 }],
+    [{ ...sendOf([action], OWN), head: BLOCK - 1 }],
   )
   return outcomes?.[0]
 }
 
 /** @param hashes Those of its transactions. */
-function sendOf(intents: readonly Intent[], ...hashes: Hex[]): Send {
-  const members = intents.map((intent, i) => ({ intent, place: i + 1 }))
+function sendOf(actions: readonly Action[], ...hashes: Hex[]): Send {
+  const members = actions.map((action, i) => ({ action, place: i + 1 }))
   const attempts = hashes.map((hash) => ({
     nonce: 7,
     hash,
@@ -87,15 +87,15 @@ function sendOf(intents: readonly Intent[], ...hashes: Hex[]): Send {
 const own = { status: 'anchored', blockNumber: BLOCK, transactionHash: OWN }
 const other = { status: 'anchored', transactionHash: OTHER }
 
-test.each<[string, Intent, Shown, object]>([
+test.each<[string, Action, Shown, object]>([
   ['revoked', revoke, { revised: 4 }, { ...own, reason: 4 }],
   ['suspended', suspend, { revised: SUSPENDED }, own],
   ['released', release, { revised: RELEASED }, own],
-])('the receipt shows that it was %s', async (_, intent, shown, outcome) => {
-  expect(await outcomeOf(intent, shown)).toMatchObject(outcome)
+])('the receipt shows that it was %s', async (_, action, shown, outcome) => {
+  expect(await outcomeOf(action, shown)).toMatchObject(outcome)
 })
 
-test.each<[string, Intent, Shown, object]>([
+test.each<[string, Action, Shown, object]>([
   [
     'a revocation that came first is that of the chain',
     revoke,
@@ -168,12 +168,12 @@ test.each<[string, Intent, Shown, object]>([
     { record: { block: 10, reason: RELEASED, distrustedFrom: 1 } },
     { status: 'absent' },
   ],
-])('%s', async (_, intent, shown, outcome) => {
-  expect(await outcomeOf(intent, shown)).toMatchObject(outcome)
+])('%s', async (_, action, shown, outcome) => {
+  expect(await outcomeOf(action, shown)).toMatchObject(outcome)
 })
 
 describe('several sends', () => {
-  const issueOf = (n: number): Intent => ({ kind: 'issue', documentHash: word(n), validUntil: 0 })
+  const issueOf = (n: number): Action => ({ kind: 'issue', documentHash: word(n), validUntil: 0 })
   const ISSUED: TrustedRecord = {
     accountIndex: 0,
     anchoredBlock: BLOCK,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Action } from '#promise/action.ts'
 import { type Anchoring, UNSEEN } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import { countedAs, endOf, eventOf, isEvent, type Step, statusAfter } from '#store/outcomes.ts'
 
-// What follows from what became of intents, without a database. The ports over both databases test
+// What follows from what became of actions, without a database. The ports over both databases test
 // that it is written.
 
 const word = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
@@ -13,7 +13,7 @@ const ROOT = word(2)
 const document = { documentHash: HASH, tenant: 'ada' }
 const batch = { documentHash: ROOT, root: ROOT, tenant: 'ada' }
 const ofBatch = { documentHash: HASH, root: ROOT, tenant: 'ada' }
-const issue = (of: Pick<Intent, 'documentHash' | 'root' | 'tenant'>): Intent => ({
+const issue = (of: Pick<Action, 'documentHash' | 'root' | 'tenant'>): Action => ({
   kind: 'issue',
   validUntil: 0,
   ...of,
@@ -25,11 +25,11 @@ const at = (blockNumber: number, more: Partial<Anchoring> = {}): Anchoring => ({
   ...more,
 })
 const step = (
-  intent: Intent,
+  action: Action,
   before: Anchoring | null,
   after: Anchoring | null,
   isFirst = true,
-): Step => ({ intent, before, after, isFirst })
+): Step => ({ action, before, after, isFirst })
 /** @returns The event of a step, if it is one. */
 const eventIn = (one: Step) => (isEvent(one) ? eventOf(one) : undefined)
 
@@ -93,11 +93,11 @@ describe('changes of a document or batch', () => {
     ['suspend', null, 'none', true, undefined, undefined],
     ['release', null, 'suspended', true, undefined, undefined],
   ] as const)('%s in %o', (kind, after, status, isHold, type, counted) => {
-    const intent = (
+    const action = (
       kind === 'revoke' ? { kind, ...document, reason: 1 } : { kind, ...document }
-    ) as Intent
-    const one = step(intent, after ? null : at(5), after)
-    expect(statusAfter(intent, after)).toEqual({ status: STATUS[status], isHold })
+    ) as Action
+    const one = step(action, after ? null : at(5), after)
+    expect(statusAfter(action, after)).toEqual({ status: STATUS[status], isHold })
     expect(eventIn(one)?.type).toBe(type)
     // The event is of the tenant that issued the document.
     if (type) expect(eventIn(one)).toMatchObject({ hasOwner: true, tenant: 'ada' })
@@ -105,12 +105,12 @@ describe('changes of a document or batch', () => {
   })
 
   test('reason 4 supersedes, from any account: the reason of the chain counts', () => {
-    const intent: Intent = { kind: 'revoke', ...document, reason: 1 }
+    const action: Action = { kind: 'revoke', ...document, reason: 1 }
     const after = at(5, { reason: 4 })
-    expect(statusAfter(intent, after)).toMatchObject({ status: STATUS.superseded })
-    expect(eventIn(step(intent, null, after))).toMatchObject({ type: 'document.superseded' })
-    expect(countedAs(step(intent, null, after))).toBe('superseded')
-    const other: Intent = { ...intent, reason: 4 }
+    expect(statusAfter(action, after)).toMatchObject({ status: STATUS.superseded })
+    expect(eventIn(step(action, null, after))).toMatchObject({ type: 'document.superseded' })
+    expect(countedAs(step(action, null, after))).toBe('superseded')
+    const other: Action = { ...action, reason: 4 }
     const revoked = at(5, { reason: 1 })
     expect(statusAfter(other, revoked)).toMatchObject({ status: STATUS.revoked })
     expect(eventIn(step(other, null, revoked))).toMatchObject({ type: 'document.revoked' })

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
+import type { Action } from '#promise/action.ts'
 import { formatActor, parseActor } from '#promise/acts.ts'
-import type { Intent } from '#promise/intent.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
@@ -20,16 +20,16 @@ describePorts('acts', (ports) => {
   const kindsOf = async (documentHash: Hex) =>
     (await ports.stores.acts.of(documentHash)).map(({ kind }) => kind)
   const issue = async (documentHash: Hex, supersedes?: Hex) => {
-    const intent: Intent = { kind: 'issue', documentHash, validUntil: 0, ...by }
+    const action: Action = { kind: 'issue', documentHash, validUntil: 0, ...by }
     const entry = { ...ENTRY, ...(supersedes && { supersedes }) }
-    await ports.stores.outbox.add(intent, { payload: { entry } })
+    await ports.stores.outbox.add(action, { payload: { entry } })
   }
 
   test('records an act once, however often it is requested', async () => {
     const { outbox, acts } = ports.stores
     const documentHash = hash()
     await issue(documentHash)
-    const suspend: Intent = { kind: 'suspend', documentHash, ...by }
+    const suspend: Action = { kind: 'suspend', documentHash, ...by }
     await outbox.add(suspend)
     await outbox.add({ ...suspend, actor: 'person 1 Noor' })
     const time = expect.any(Number)
@@ -49,8 +49,8 @@ describePorts('acts', (ports) => {
 
   test('names no actor for the changes of commands', async () => {
     const documentHash = hash()
-    const intent: Intent = { kind: 'issue', documentHash, validUntil: 0 }
-    await ports.stores.outbox.add(intent, { payload: { entry: ENTRY } })
+    const action: Action = { kind: 'issue', documentHash, validUntil: 0 }
+    await ports.stores.outbox.add(action, { payload: { entry: ENTRY } })
     await ports.stores.outbox.add({ kind: 'revoke', documentHash, reason: 1 })
     expect(await ports.stores.acts.of(documentHash)).toMatchObject([{ kind: 'issue', actor: null }])
   })

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Action, IssueAction } from '#promise/action.ts'
 import type { Anchoring } from '#promise/anchoring.ts'
 import type { DocumentIndex, IndexEntry, IndexQuery } from '#promise/document-index.ts'
-import type { Intent, IssueIntent } from '#promise/intent.ts'
 import type { Send } from '#promise/send.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -41,37 +41,37 @@ describePorts('document index', (ports) => {
     index = ports.stores.documentIndex
   })
 
-  async function promised(entry: Partial<IndexEntry> = {}): Promise<IssueIntent> {
-    const intent = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
-    await outbox.add(intent, { payload: { entry: { ...ENTRY, ...entry } } })
-    return intent
+  async function promised(entry: Partial<IndexEntry> = {}): Promise<IssueAction> {
+    const action = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
+    await outbox.add(action, { payload: { entry: { ...ENTRY, ...entry } } })
+    return action
   }
 
   let nonces = 0
   /** Sends what waits, in a block. */
   async function anchor(
-    intent: Intent,
+    action: Action,
     blockNumber: number,
   ): Promise<{ send: Send; place: Anchoring }> {
-    const send = await plan(outbox, [intent], { nonce: nonces++ })
+    const send = await plan(outbox, [action], { nonce: nonces++ })
     return { send, place: await settleAll(outbox, send, placeIn(blockNumber)) }
   }
   /** Asks for a change, and sends it in a block. */
-  async function change(intent: Intent, blockNumber: number) {
-    await outbox.add(intent, { changedBlock: blockNumber - 1 })
-    return anchor(intent, blockNumber)
+  async function change(action: Action, blockNumber: number) {
+    await outbox.add(action, { changedBlock: blockNumber - 1 })
+    return anchor(action, blockNumber)
   }
 
   async function issued(entry: Partial<IndexEntry> = {}): Promise<Hex> {
-    const intent = await promised(entry)
-    await resolve(outbox, intent, anchoredAt(placeIn(5)))
-    return intent.documentHash
+    const action = await promised(entry)
+    await resolve(outbox, action, anchoredAt(placeIn(5)))
+    return action.documentHash
   }
   /** @returns A document that is final. */
-  async function final(): Promise<IssueIntent> {
-    const intent = await promised()
-    await outbox.finish((await anchor(intent, 5)).place)
-    return intent
+  async function final(): Promise<IssueAction> {
+    const action = await promised()
+    await outbox.finish((await anchor(action, 5)).place)
+    return action
   }
 
   async function hashesOf(query: Partial<IndexQuery> = {}): Promise<Hex[]> {
@@ -92,11 +92,11 @@ describePorts('document index', (ports) => {
 
   describe('after a change of the outbox', () => {
     test('has a document from its promise on, pending until it is in a block', async () => {
-      const intent = await promised()
-      const { documentHash } = intent
+      const action = await promised()
+      const { documentHash } = action
       const pending = { place: 1, documentHash, batchBlock: null, blockNumber: null, status: null }
       expect(await index.find(documentHash)).toMatchObject(pending)
-      const send = await plan(outbox, [intent], { nonce: nonces++ })
+      const send = await plan(outbox, [action], { nonce: nonces++ })
       expect(await index.find(documentHash)).toMatchObject(pending)
       expect(await hashesOf({ status: 'pending' })).toEqual([documentHash])
       await settleAll(outbox, send)
@@ -122,39 +122,39 @@ describePorts('document index', (ports) => {
     })
 
     test('drops a document that can never be issued', async () => {
-      const intent = await promised()
-      await resolve(outbox, intent, { status: 'conflict' })
+      const action = await promised()
+      await resolve(outbox, action, { status: 'conflict' })
       expect(await hashesOf()).toEqual([])
     })
 
     test('has a document once after a repeat or an issue elsewhere', async () => {
-      const intent = await final()
-      await outbox.adopt(intent, placeIn(5), { entry: ENTRY })
-      const adopted = { ...intent, documentHash: hash() }
-      await outbox.adopt(adopted, placeIn(4), { entry: ENTRY })
-      expect(await hashesOf()).toEqual([adopted.documentHash, intent.documentHash])
+      const action = await final()
+      await outbox.guard(action, placeIn(5), { entry: ENTRY })
+      const adopted = { ...action, documentHash: hash() }
+      await outbox.guard(adopted, placeIn(4), { entry: ENTRY })
+      expect(await hashesOf()).toEqual([adopted.documentHash, action.documentHash])
       expect(await index.find(adopted.documentHash)).toMatchObject({ blockNumber: 4 })
     })
 
     test('a repeat does not change the time of the first promise', async () => {
       const before = Math.floor(Date.now() / 1000)
-      const intent = await promised()
-      const { place } = await anchor(intent, 5)
-      const createdAt = async () => (await index.find(intent.documentHash))?.createdAt
+      const action = await promised()
+      const { place } = await anchor(action, 5)
+      const createdAt = async () => (await index.find(action.documentHash))?.createdAt
       expect(await createdAt()).toBeGreaterThanOrEqual(before)
       expect(await createdAt()).toBeLessThanOrEqual(Date.now() / 1000)
       await ports.run('UPDATE record SET created_at = 7')
       await outbox.finish(place)
-      await outbox.add(intent, { payload: { entry: ENTRY } })
-      await outbox.adopt(intent, placeIn(6), { entry: ENTRY })
+      await outbox.add(action, { payload: { entry: ENTRY } })
+      await outbox.guard(action, placeIn(6), { entry: ENTRY })
       expect(await createdAt()).toBe(7)
     })
 
     test('a repeat does not change the block of a final document', async () => {
-      const intent = await final()
-      await outbox.add(intent, { payload: { entry: ENTRY } })
+      const action = await final()
+      await outbox.add(action, { payload: { entry: ENTRY } })
       expect(await waitingFor(outbox)).toEqual([])
-      expect(await index.find(intent.documentHash)).toMatchObject({ blockNumber: 5 })
+      expect(await index.find(action.documentHash)).toMatchObject({ blockNumber: 5 })
     })
 
     test('has suspensions, releases and revocations of this gateway', async () => {
@@ -186,9 +186,9 @@ describePorts('document index', (ports) => {
 
     test('has the status of the chain when another account revoked first', async () => {
       const documentHash = await issued()
-      const intent = revokeOf(documentHash, 4)
-      await outbox.add(intent)
-      await resolve(outbox, intent, anchoredAt({ ...placeIn(6), reason: 1 }))
+      const action = revokeOf(documentHash, 4)
+      await outbox.add(action)
+      await resolve(outbox, action, anchoredAt({ ...placeIn(6), reason: 1 }))
       expect(await index.find(documentHash)).toMatchObject({ status: 'revoked' })
       expect(await hashesOf({ status: 'revoked' })).toEqual([documentHash])
     })
@@ -310,10 +310,10 @@ describePorts('document index', (ports) => {
     })
 
     test('a repeat sets the unknown tenant of a document to that of the request', async () => {
-      const intent = await promised({ tenant: null })
+      const action = await promised({ tenant: null })
       for (const tenant of [ENTRY.tenant, 'four']) {
-        await outbox.adopt(intent, placeIn(5), { entry: { ...ENTRY, tenant } })
-        expect(await index.find(intent.documentHash)).toMatchObject({ tenant: ENTRY.tenant })
+        await outbox.guard(action, placeIn(5), { entry: { ...ENTRY, tenant } })
+        expect(await index.find(action.documentHash)).toMatchObject({ tenant: ENTRY.tenant })
       }
     })
 

@@ -8,9 +8,9 @@ import {
   type EventQuery,
   parseEventId,
 } from '#events/events.ts'
+import type { Action, IssueAction } from '#promise/action.ts'
 import { ABSENT, type Anchoring, UNSEEN } from '#promise/anchoring.ts'
-import { intentOfBatch } from '#promise/batch-log.ts'
-import type { Intent, IssueIntent } from '#promise/intent.ts'
+import { actionOfBatch } from '#promise/batch-log.ts'
 import { type Lock, lockOfBatch } from '#promise/lock.ts'
 import { describePorts } from '#test/support/databases.ts'
 import type { WholeOutbox } from '#test/support/outbox.ts'
@@ -29,7 +29,7 @@ import {
   suspendOf,
 } from './given.ts'
 
-const issue = (tenant = 'default'): IssueIntent => ({
+const issue = (tenant = 'default'): IssueAction => ({
   kind: 'issue',
   documentHash: hash(),
   validUntil: 0,
@@ -45,10 +45,10 @@ describePorts('events', (ports) => {
   })
 
   /** Asks for something that another gateway has done in this place. */
-  async function anchor<T extends Intent>(intent: T, anchoring = placeIn(5)) {
-    await outbox.add(intent)
-    await resolve(outbox, intent, anchoredAt(anchoring))
-    return { intent, anchoring }
+  async function anchor<T extends Action>(action: T, anchoring = placeIn(5)) {
+    await outbox.add(action)
+    await resolve(outbox, action, anchoredAt(anchoring))
+    return { action, anchoring }
   }
   /** Notes where all of the only send of another gateway in a block is now. */
   async function move(from: Anchoring, now: Anchoring): Promise<void> {
@@ -68,10 +68,10 @@ describePorts('events', (ports) => {
 
   /** @returns A document on the chain that the index knows as the tenant's. */
   async function indexed(tenant: string): Promise<Hex> {
-    const intent = issue(tenant)
-    await outbox.add(intent, { payload: { entry: entryOf(tenant) } })
-    await resolve(outbox, intent, anchoredAt(placeIn(4)))
-    return intent.documentHash
+    const action = issue(tenant)
+    await outbox.add(action, { payload: { entry: entryOf(tenant) } })
+    await resolve(outbox, action, anchoredAt(placeIn(4)))
+    return action.documentHash
   }
 
   /** @returns The root of a batch on the chain that the index knows as the tenant's. */
@@ -86,7 +86,7 @@ describePorts('events', (ports) => {
     const lock = (await shared.locks.take(lockOfBatch(batch.root))) as Lock
     await batchLog.promise(request, batch, lock)
     await lock.release()
-    await resolve(outbox, intentOfBatch(batch), anchoredAt(placeIn(4)))
+    await resolve(outbox, actionOfBatch(batch), anchoredAt(placeIn(4)))
     return batch.root
   }
 
@@ -102,10 +102,10 @@ describePorts('events', (ports) => {
   describe('writing', () => {
     test('an issued document is an event with its block, transaction and tenant', async () => {
       const before = Date.now()
-      const { intent, anchoring } = await anchor(issue('office'))
+      const { action, anchoring } = await anchor(issue('office'))
       const [event, ...others] = await events()
       expect(others).toEqual([])
-      const { documentHash } = intent
+      const { documentHash } = action
       expect(event).toMatchObject({
         type: 'document.issued',
         documentHash,
@@ -117,24 +117,24 @@ describePorts('events', (ports) => {
     })
 
     test('all documents of a send are events', async () => {
-      const intents = [issue(), issue(), issue()]
-      for (const intent of intents) await outbox.add(intent)
-      const send = await plan(outbox, intents)
+      const actions = [issue(), issue(), issue()]
+      for (const action of actions) await outbox.add(action)
+      const send = await plan(outbox, actions)
       expect(await events()).toEqual([])
       const place = await settleAll(outbox, send, placeIn(7))
       const found = await events()
       expect(found.map(({ documentHash }) => documentHash)).toEqual(
-        intents.map(({ documentHash }) => documentHash),
+        actions.map(({ documentHash }) => documentHash),
       )
-      expect(found).toMatchObject(intents.map(() => place))
+      expect(found).toMatchObject(actions.map(() => place))
     })
 
     test('each kind of change has its type', async () => {
-      const { documentHash } = (await anchor(issue())).intent
+      const { documentHash } = (await anchor(issue())).action
       await anchor(suspendOf(documentHash))
       await anchor(releaseOf(documentHash))
       await anchor(revokeOf(documentHash, REVOCATION_REASONS.keyCompromise))
-      const other = (await anchor(issue())).intent
+      const other = (await anchor(issue())).action
       await anchor(revokeOf(other.documentHash, REVOCATION_REASONS.superseded))
       expect(await types()).toEqual([
         'document.issued',
@@ -148,7 +148,7 @@ describePorts('events', (ports) => {
 
     test('a revocation that another account made first has the reason of the chain', async () => {
       const { keyCompromise, superseded } = REVOCATION_REASONS
-      const { documentHash } = (await anchor(issue())).intent
+      const { documentHash } = (await anchor(issue())).action
       const revocation = revokeOf(documentHash, superseded)
       const foreign = { ...placeIn(5), reason: keyCompromise }
       await anchor(revocation, foreign)
@@ -168,7 +168,7 @@ describePorts('events', (ports) => {
     })
 
     test('a block hash of a revocation that becomes known is no event', async () => {
-      const { documentHash } = (await anchor(issue(), placeIn(4))).intent
+      const { documentHash } = (await anchor(issue(), placeIn(4))).action
       const unread = { ...placeIn(5), blockHash: UNSEEN, transactionHash: null, reason: 1 }
       await anchor(revokeOf(documentHash), unread)
       await move(unread, { ...placeIn(5), reason: 1 })
@@ -176,13 +176,13 @@ describePorts('events', (ports) => {
     })
 
     test('a document is issued again in each block that a reorg moves it to', async () => {
-      const { intent, anchoring } = await anchor(issue())
+      const { action, anchoring } = await anchor(issue())
       const [now, again] = [placeIn(6), placeIn(8)]
       await move(anchoring, now)
       const [send] = await outbox.ofOthers(now)
       if (!send) throw new Error('a send')
       await outbox.move(send.id, send.members, [ABSENT])
-      await resolve(outbox, intent, anchoredAt(again))
+      await resolve(outbox, action, anchoredAt(again))
       const places = (await events()).map(({ type, blockHash }) => ({ type, blockHash }))
       expect(places).toEqual(
         [anchoring, now, again].map(({ blockHash }) => ({
@@ -193,9 +193,9 @@ describePorts('events', (ports) => {
     })
 
     test('a send that a reorg puts in flight again is an event in its next block', async () => {
-      const intent = issue()
-      await outbox.add(intent)
-      const send = await plan(outbox, [intent])
+      const action = issue()
+      await outbox.add(action)
+      const send = await plan(outbox, [action])
       const first = await settleAll(outbox, send)
       await outbox.lose([first])
       const second = await settleAll(outbox, send, placeIn(5))
@@ -208,16 +208,16 @@ describePorts('events', (ports) => {
     test('each of twenty tenants sees its own documents before and after a reorg', async () => {
       const tenants = Array.from({ length: 20 }, (_, i) => `office-${i}`)
       // Each has another number of them, and those of all are mixed.
-      const intents = tenants
+      const actions = tenants
         .flatMap((tenant, i) => Array.from({ length: 1 + (i % 3) }, () => issue(tenant)))
         .toSorted((a, b) => a.documentHash.localeCompare(b.documentHash))
-      for (const intent of intents) await outbox.add(intent)
-      const send = await plan(outbox, intents)
+      for (const action of actions) await outbox.add(action)
+      const send = await plan(outbox, actions)
       const before = await settleAll(outbox, send)
       await outbox.lose([before])
       const after = await settleAll(outbox, send, { ...placeIn(9), blockHash: hash() })
       for (const tenant of tenants) {
-        const own = intents.filter((intent) => intent.tenant === tenant)
+        const own = actions.filter((action) => action.tenant === tenant)
         const wanted = [before, after].flatMap(({ blockHash }) =>
           own.map(({ documentHash }) => ({ type: 'document.issued', documentHash, blockHash })),
         )
@@ -240,25 +240,25 @@ describePorts('events', (ports) => {
     })
 
     test('a document becomes final once, also after a repeat', async () => {
-      const intent = issue()
-      await outbox.add(intent)
-      const place = await anchorAll(outbox, [intent])
-      await outbox.add(suspendOf(intent.documentHash))
-      await anchorAll(outbox, [suspendOf(intent.documentHash)], { nonce: 1, block: place })
+      const action = issue()
+      await outbox.add(action)
+      const place = await anchorAll(outbox, [action])
+      await outbox.add(suspendOf(action.documentHash))
+      await anchorAll(outbox, [suspendOf(action.documentHash)], { nonce: 1, block: place })
       await outbox.finish(place)
       const before = ['document.issued', 'document.suspended', 'document.final']
       expect(await types()).toEqual(before)
       expect((await events()).at(-1)).toMatchObject(place)
 
-      await outbox.adopt(intent, place)
+      await outbox.guard(action, place)
       await outbox.finish(place)
       expect(await types()).toEqual(before)
     })
 
     test('a document that another gateway issued is issued and final', async () => {
-      const [intent, place] = [issue(), placeIn(5)]
-      await outbox.adopt(intent, place)
-      await outbox.adopt(intent, place)
+      const [action, place] = [issue(), placeIn(5)]
+      await outbox.guard(action, place)
+      await outbox.guard(action, place)
       await outbox.finish(place)
       expect(await types()).toEqual(['document.issued', 'document.final'])
     })
@@ -277,7 +277,7 @@ describePorts('events', (ports) => {
       await outbox.move(foreign.id, foreign.members, [{ status: 'distrusted' }])
       const failed = (await events()).filter(({ type }) => type === 'document.failed')
       expect(failed).toMatchObject(
-        [carried, refused, broken.intent].map(({ documentHash }) => ({
+        [carried, refused, broken.action].map(({ documentHash }) => ({
           documentHash,
           tenant: 'default',
           blockNumber: null,

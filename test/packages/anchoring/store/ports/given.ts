@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Hex, toHex } from '#document/hex.ts'
+import type { Action, IssueAction, RevisionAction } from '#promise/action.ts'
 import type { Anchoring, Outcome } from '#promise/anchoring.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
-import type { Intent, IssueIntent, RevisionIntent } from '#promise/intent.ts'
 import type { Member, Send, SignedTransaction } from '#promise/send.ts'
 import { ACCOUNT, type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
 
@@ -21,15 +21,15 @@ export const ENTRY: IndexEntry = {
   tenant: null,
 }
 
-export const issueOf = (more: Partial<IssueIntent> = {}): IssueIntent => ({
+export const issueOf = (more: Partial<IssueAction> = {}): IssueAction => ({
   kind: 'issue',
   documentHash: hash(),
   validUntil: VALID_UNTIL,
   ...more,
 })
-export const suspendOf = (documentHash: Hex): RevisionIntent => ({ kind: 'suspend', documentHash })
-export const releaseOf = (documentHash: Hex): RevisionIntent => ({ kind: 'release', documentHash })
-export const revokeOf = (documentHash: Hex, reason = 1): RevisionIntent => ({
+export const suspendOf = (documentHash: Hex): RevisionAction => ({ kind: 'suspend', documentHash })
+export const releaseOf = (documentHash: Hex): RevisionAction => ({ kind: 'release', documentHash })
+export const revokeOf = (documentHash: Hex, reason = 1): RevisionAction => ({
   kind: 'revoke',
   documentHash,
   reason,
@@ -53,29 +53,29 @@ export const placeIn = (blockNumber: number): Anchoring => ({
 
 export const anchoredAt = (place: Anchoring): Outcome => ({ status: 'anchored', ...place })
 
-/** Finds intents in what waits. */
+/** Finds actions in what waits. */
 export async function membersOf(
   outbox: Pick<WholeOutbox, 'next'>,
-  intents: readonly Intent[],
+  actions: readonly Action[],
   account = ACCOUNT,
 ): Promise<Member[]> {
   const waiting = await waitingFor(outbox, account)
-  return intents.map(({ kind, documentHash }) => {
+  return actions.map(({ kind, documentHash }) => {
     const found = waiting.find(
-      ({ intent }) => intent.kind === kind && intent.documentHash === documentHash,
+      ({ action }) => action.kind === kind && action.documentHash === documentHash,
     )
     if (!found) throw new Error(`${kind} ${documentHash} does not wait`)
-    return { intent: found.intent, place: found.place }
+    return { action: found.action, place: found.place }
   })
 }
 
-/** Plans a send of intents that wait. */
+/** Plans a send of actions that wait. */
 export async function plan(
   outbox: Pick<WholeOutbox, 'next' | 'plan'>,
-  intents: readonly Intent[],
+  actions: readonly Action[],
   { nonce = 0, account = ACCOUNT }: { nonce?: number; account?: Hex } = {},
 ): Promise<Send> {
-  const members = await membersOf(outbox, intents, account)
+  const members = await membersOf(outbox, actions, account)
   return outbox.plan({ account }, signed(nonce), members)
 }
 
@@ -96,22 +96,22 @@ export async function settleAll(
   return place
 }
 
-/** Sends intents that wait, in a block. */
+/** Sends actions that wait, in a block. */
 export async function anchorAll(
   outbox: Pick<WholeOutbox, 'next' | 'plan' | 'settle'>,
-  intents: readonly Intent[],
+  actions: readonly Action[],
   { nonce, account, block = placeIn(5) }: { nonce?: number; account?: Hex; block?: Anchoring } = {},
 ): Promise<Anchoring> {
   const options = { ...(nonce !== undefined && { nonce }), ...(account && { account }) }
-  return settleAll(outbox, await plan(outbox, intents, options), block)
+  return settleAll(outbox, await plan(outbox, actions, options), block)
 }
 
-/** Notes an outcome of an intent that waits, without a transaction of this gateway. */
+/** Notes an outcome of an action that waits, without a transaction of this gateway. */
 export async function resolve(
   outbox: Pick<WholeOutbox, 'next' | 'resolve'>,
-  intent: Intent,
+  action: Action,
   outcome: Outcome,
 ): Promise<void> {
-  const [member] = await membersOf(outbox, [intent])
+  const [member] = await membersOf(outbox, [action])
   if (member) await outbox.resolve([{ ...member, outcome }])
 }

@@ -24,41 +24,41 @@ describePorts('outbox', (ports) => {
     outbox = ports.outbox
   })
 
-  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+  const queued = async () => (await waitingFor(outbox)).map(({ action }) => action)
 
   /** Of a caller that has seen a change after the one in block 5. */
   const UNDONE = { changedBlock: 6 }
 
   test('adding a change again does not alter it', async () => {
-    const intent = issueOf()
-    expect(await outbox.add(intent)).toBe(true)
-    expect(await outbox.add(intent)).toBe(false)
+    const action = issueOf()
+    expect(await outbox.add(action)).toBe(true)
+    expect(await outbox.add(action)).toBe(false)
     expect(await waitingFor(outbox)).toEqual([
-      { intent, place: expect.any(Number), tries: 0, wasSent: false },
+      { action, place: expect.any(Number), tries: 0, wasSent: false },
     ])
   })
 
   test('a document is found from its promise on until its block is final', async () => {
-    const intent = issueOf({ tenant: 'one' })
-    const { documentHash } = intent
+    const action = issueOf({ tenant: 'one' })
+    const { documentHash } = action
     expect(await outbox.find('issue', documentHash)).toBeUndefined()
-    await outbox.add(intent)
+    await outbox.add(action)
     const pending = { status: 'pending', transactionHash: null }
-    expect(await outbox.find('issue', documentHash)).toEqual({ intent, outcome: pending })
-    const send = await plan(outbox, [intent])
+    expect(await outbox.find('issue', documentHash)).toEqual({ action, outcome: pending })
+    const send = await plan(outbox, [action])
     const transactionHash = send.attempts[0]?.hash
     expect(await outbox.find('issue', documentHash)).toEqual({
-      intent,
+      action,
       outcome: { ...pending, transactionHash },
     })
     const place = await settleAll(outbox, send)
     expect(await outbox.find('issue', documentHash)).toEqual({
-      intent,
+      action,
       outcome: { status: 'anchored', ...place },
     })
     await outbox.finish(place)
     expect(await outbox.find('issue', documentHash)).toBeUndefined()
-    expect(await outbox.add(intent)).toBe(false)
+    expect(await outbox.add(action)).toBe(false)
     expect(await queued()).toEqual([])
   })
 
@@ -68,22 +68,22 @@ describePorts('outbox', (ports) => {
 
     test('a document can be suspended and released any number of times', async () => {
       for (let nonce = 0; nonce < 6; nonce++) {
-        const intent = nonce % 2 === 0 ? suspend : release
+        const action = nonce % 2 === 0 ? suspend : release
         const block = placeIn(nonce + 1)
-        expect(await outbox.add(intent, { changedBlock: nonce })).toBe(true)
-        expect(await queued()).toEqual([intent])
-        await anchorAll(outbox, [intent], { nonce, block })
-        expect(await outbox.find(intent.kind, documentHash)).toMatchObject({
-          intent,
+        expect(await outbox.add(action, { changedBlock: nonce })).toBe(true)
+        expect(await queued()).toEqual([action])
+        await anchorAll(outbox, [action], { nonce, block })
+        expect(await outbox.find(action.kind, documentHash)).toMatchObject({
+          action,
           outcome: { status: 'anchored', blockNumber: nonce + 1 },
         })
       }
     })
 
     test('adds a change again that a later one has undone, whatever the caller saw', async () => {
-      for (const [nonce, intent] of [suspend, release].entries()) {
-        await outbox.add(intent)
-        await anchorAll(outbox, [intent], { nonce, block: placeIn(nonce + 1) })
+      for (const [nonce, action] of [suspend, release].entries()) {
+        await outbox.add(action)
+        await anchorAll(outbox, [action], { nonce, block: placeIn(nonce + 1) })
       }
       // As with a node that is behind.
       expect(await outbox.add(suspend)).toBe(true)
@@ -145,7 +145,7 @@ describePorts('outbox', (ports) => {
       await anchorAll(outbox, [suspend])
       expect(await queued()).toEqual([revoke])
       expect(await outbox.find('revoke', documentHash)).toMatchObject({
-        intent: revoke,
+        action: revoke,
         outcome: { status: 'pending' },
       })
     })
@@ -174,13 +174,13 @@ describePorts('outbox', (ports) => {
       expect(await outbox.add(revoke(2), { changedBlock: seen })).toBe(true)
       expect(await queued()).toEqual([])
       expect(await outbox.find('revoke', documentHash)).toMatchObject({
-        intent: revoke(1),
+        action: revoke(1),
         outcome: { status: 'anchored' },
       })
       // A reorg that removes it: the first one is carried out.
       await outbox.lose([place])
       const [again] = await outbox.inFlight()
-      expect(again?.members).toMatchObject([{ intent: revoke(1) }])
+      expect(again?.members).toMatchObject([{ action: revoke(1) }])
     })
 
     test('the new reason counts when the caller saw the first one undone', async () => {
@@ -191,21 +191,21 @@ describePorts('outbox', (ports) => {
 
     test('keeps its own reason when another account revoked first', async () => {
       const place = await anchorFirst({ reason: 3 })
-      expect((await outbox.find('revoke', documentHash))?.intent).toEqual(revoke(1))
+      expect((await outbox.find('revoke', documentHash))?.action).toEqual(revoke(1))
       await outbox.lose([place])
       const [again] = await outbox.inFlight()
-      expect(again?.members).toMatchObject([{ intent: revoke(1) }])
+      expect(again?.members).toMatchObject([{ action: revoke(1) }])
     })
   })
 
   describe('a document that another gateway has issued', () => {
     test('is protected from then on, once', async () => {
-      const intent = issueOf({ tenant: 'one' })
+      const action = issueOf({ tenant: 'one' })
       const place = placeIn(8)
-      await outbox.adopt(intent, place)
-      await outbox.adopt(intent, placeIn(9))
-      expect(await outbox.find('issue', intent.documentHash)).toEqual({
-        intent,
+      await outbox.guard(action, place)
+      await outbox.guard(action, placeIn(9))
+      expect(await outbox.find('issue', action.documentHash)).toEqual({
+        action,
         outcome: { status: 'anchored', ...place },
       })
       expect(await outbox.upTo(9, 9)).toMatchObject([{ blockNumber: 8 }])
@@ -216,7 +216,7 @@ describePorts('outbox', (ports) => {
       const [own, adopted] = [issueOf(), issueOf()]
       await outbox.add(own)
       const place = await anchorAll(outbox, [own])
-      await outbox.adopt(adopted, place)
+      await outbox.guard(adopted, place)
       expect(await ports.count('send')).toBe(1)
       expect(await outbox.ofOthers(place)).toEqual([])
     })
@@ -224,7 +224,7 @@ describePorts('outbox', (ports) => {
     // As `recover` and `issue-again` find them, when no node has the events of a block.
     test('can be in an unknown transaction beside a batch of the same number', async () => {
       const unknown = { blockNumber: 5, blockHash: UNSEEN, transactionHash: null }
-      await outbox.adopt(issueOf(), unknown)
+      await outbox.guard(issueOf(), unknown)
       const { batchDrafts, database } = ports.stores
       const batch = { root: hash(), size: 1, manifest: hash(), tenant: 'one' }
       await batchDrafts.index(new Uint8Array(32), batch, [])
@@ -233,10 +233,10 @@ describePorts('outbox', (ports) => {
     })
 
     test('does not change when it waits here', async () => {
-      const intent = issueOf()
-      await outbox.add(intent)
-      await outbox.adopt(intent, placeIn(8))
-      expect(await queued()).toEqual([intent])
+      const action = issueOf()
+      await outbox.add(action)
+      await outbox.guard(action, placeIn(8))
+      expect(await queued()).toEqual([action])
       expect(await outbox.upTo(9, 9)).toEqual([])
     })
   })

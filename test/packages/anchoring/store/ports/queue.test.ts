@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Action, IssueAction } from '#promise/action.ts'
 import { UNSEEN } from '#promise/anchoring.ts'
-import type { Intent, IssueIntent } from '#promise/intent.ts'
 import { MAX_HOLD_MS, type Sender } from '#promise/ports.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { ACCOUNT, type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -27,21 +27,21 @@ describePorts('changes that wait for a send', (ports) => {
     outbox = ports.outbox
   })
 
-  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+  const queued = async () => (await waitingFor(outbox)).map(({ action }) => action)
 
-  async function added(count: number): Promise<[IssueIntent, IssueIntent, IssueIntent]> {
-    const intents = Array.from({ length: count }, () => issueOf())
-    await Promise.all(intents.map((intent) => outbox.add(intent)))
-    return intents as [IssueIntent, IssueIntent, IssueIntent]
+  async function added(count: number): Promise<[IssueAction, IssueAction, IssueAction]> {
+    const actions = Array.from({ length: count }, () => issueOf())
+    await Promise.all(actions.map((action) => outbox.add(action)))
+    return actions as [IssueAction, IssueAction, IssueAction]
   }
 
   const sender = { account: ACCOUNT }
 
   test('come oldest first, up to a limit', async () => {
-    const intents = await added(3)
+    const actions = await added(3)
     const oldest = await outbox.next(sender, { now: Date.now(), limit: 2 })
     const all = await waitingFor(outbox)
-    expect(all.map(({ intent }) => intent)).toEqual(expect.arrayContaining(intents))
+    expect(all.map(({ action }) => action)).toEqual(expect.arrayContaining(actions))
     expect(oldest).toEqual(all.slice(0, 2))
     const places = all.map(({ place }) => place)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
@@ -50,49 +50,49 @@ describePorts('changes that wait for a send', (ports) => {
   })
 
   test('keep how often they were refused, and until when they wait', async () => {
-    const [intent, other] = await added(2)
+    const [action, other] = await added(2)
     const now = Date.now()
     const at = async (time: number) =>
-      (await outbox.next(sender, { now: time, limit: 9 })).map((one) => [one.intent, one.tries])
-    const members = await membersOf(outbox, [intent])
+      (await outbox.next(sender, { now: time, limit: 9 })).map((one) => [one.action, one.tries])
+    const members = await membersOf(outbox, [action])
     await outbox.hold(members, 1, now + 7_000)
     expect(await at(now)).toEqual([[other, 0]])
     expect(await outbox.count(now, 9)).toEqual({ queued: 1, held: 1 })
     expect(new Set(await at(now + 7_000))).toEqual(
       new Set([
-        [intent, 1],
+        [action, 1],
         [other, 0],
       ]),
     )
     await outbox.hold(members, 2, now + 9_000)
-    await outbox.add(intent)
+    await outbox.add(action)
     await ports.reopen()
     outbox = ports.outbox
     expect(await at(now + 8_000)).toEqual([[other, 0]])
     expect(new Set(await at(now + 9_000))).toEqual(
       new Set([
-        [intent, 2],
+        [action, 2],
         [other, 0],
       ]),
     )
   })
 
   test('are not delayed when the clock jumps back', async () => {
-    const [intent] = await added(1)
+    const [action] = await added(1)
     const now = Date.now()
-    await outbox.hold(await membersOf(outbox, [intent]), 1, now + 7_000)
+    await outbox.hold(await membersOf(outbox, [action]), 1, now + 7_000)
     expect(await outbox.next(sender, { now: now - MAX_HOLD_MS, limit: 9 })).toHaveLength(1)
     expect(await outbox.next(sender, { now, limit: 9 })).toEqual([])
   })
 
   test('include issues, which can all be held and released', async () => {
-    const [intent] = await added(1)
+    const [action] = await added(1)
     const revocation = revokeOf(hash())
     await outbox.add(revocation)
     await outbox.holdIssues(Date.now() + 60_000)
     expect(await queued()).toEqual([revocation])
     await outbox.holdIssues(null)
-    expect(await queued()).toEqual([intent, revocation])
+    expect(await queued()).toEqual([action, revocation])
   })
 
   describe('get results without a transaction of this gateway', () => {
@@ -107,12 +107,12 @@ describePorts('changes that wait for a send', (ports) => {
         { ...three, outcome: { status: 'absent' } },
       ])
       expect(await outbox.find('issue', there.documentHash)).toEqual({
-        intent: there,
+        action: there,
         outcome: { status: 'anchored', ...place },
       })
       expect(await outbox.find('issue', refused.documentHash)).toBeUndefined()
       expect(await queued()).toEqual([left])
-      expect(await outbox.ofOthers(place)).toMatchObject([{ members: [{ intent: there }] }])
+      expect(await outbox.ofOthers(place)).toMatchObject([{ members: [{ action: there }] }])
     })
 
     test('documents of one transaction are in one send', async () => {
@@ -122,9 +122,9 @@ describePorts('changes that wait for a send', (ports) => {
       await resolve(outbox, b, anchoredAt(place))
       await resolve(outbox, c, anchoredAt(other))
       expect(await outbox.ofOthers(place)).toMatchObject([
-        { members: [{ intent: a }, { intent: b }] },
+        { members: [{ action: a }, { action: b }] },
       ])
-      expect(await outbox.ofOthers(other)).toMatchObject([{ members: [{ intent: c }] }])
+      expect(await outbox.ofOthers(other)).toMatchObject([{ members: [{ action: c }] }])
     })
 
     test('documents of an unknown transaction are in one send per block', async () => {
@@ -143,12 +143,12 @@ describePorts('changes that wait for a send', (ports) => {
       ])
       const [{ members } = { members: [] }, ...others] = await outbox.ofOthers(unknown(5))
       expect(others).toEqual([])
-      expect(members.map(({ intent }) => intent)).toEqual([a, b])
+      expect(members.map(({ action }) => action)).toEqual([a, b])
     })
 
     test('a result can be written again after a lost answer', async () => {
-      const [intent] = await added(1)
-      const members = await membersOf(outbox, [intent])
+      const [action] = await added(1)
+      const members = await membersOf(outbox, [action])
       const found = members.map((member) => ({ ...member, outcome: anchoredAt(placeIn(5)) }))
       await outbox.resolve(found)
       await outbox.resolve(found)
@@ -168,15 +168,15 @@ describePorts('the account that may send a change', (ports) => {
 
   const limits = { now: Date.now(), limit: 9 }
   const mayBeSent = async (by: Sender) =>
-    (await outbox.next(by, limits)).map(({ intent }) => intent)
+    (await outbox.next(by, limits)).map(({ action }) => action)
   /** The accounts of a gateway that is not the only one. */
   const [ada, bob] = [{ account: ADA }, { account: BOB }]
   /** The only gateway, which has this account. */
   const onlyBob = { account: BOB, own: [BOB] }
 
   /** Refuses a send of what another account may send. */
-  async function refuses(by: Sender, intents: readonly Intent[]): Promise<void> {
-    const members = await membersOf(outbox, intents, ADA)
+  async function refuses(by: Sender, actions: readonly Action[]): Promise<void> {
+    const members = await membersOf(outbox, actions, ADA)
     await expect(outbox.plan(by, signed(9), members)).rejects.toMatchObject({
       code: 'registry_refused',
     })
@@ -184,20 +184,20 @@ describePorts('the account that may send a change', (ports) => {
   }
 
   test('any account may send a new document', async () => {
-    const intent = issueOf()
-    await outbox.add(intent)
-    for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([intent])
-    await plan(outbox, [intent], { account: ADA })
+    const action = issueOf()
+    await outbox.add(action)
+    for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([action])
+    await plan(outbox, [action], { account: ADA })
     for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([])
   })
 
   test('a change waits until its document is in a block, or final for another account', async () => {
-    const intent = issueOf()
-    const change = suspendOf(intent.documentHash)
-    await outbox.add(intent)
+    const action = issueOf()
+    const change = suspendOf(action.documentHash)
+    await outbox.add(action)
     await outbox.add(change)
-    expect(await mayBeSent(ada)).toEqual([intent])
-    const send = await plan(outbox, [intent], { account: ADA })
+    expect(await mayBeSent(ada)).toEqual([action])
+    const send = await plan(outbox, [action], { account: ADA })
     expect(await mayBeSent(ada)).toEqual([])
     const place = { ...placeIn(5), transactionHash: send.attempts[0]?.hash ?? null }
     await outbox.settle(send, [anchoredAt(place)], place, 0n)
@@ -262,16 +262,16 @@ describePorts('the account that may send a change', (ports) => {
   })
 
   test("a change of another gateway's document needs no final block", async () => {
-    const intent = issueOf()
-    await outbox.adopt(intent, placeIn(5))
-    const change = revokeOf(intent.documentHash)
+    const action = issueOf()
+    await outbox.guard(action, placeIn(5))
+    const change = revokeOf(action.documentHash)
     await outbox.add(change)
     for (const by of [ada, bob]) expect(await mayBeSent(by)).toEqual([change])
   })
 
   test('a revocation waits until the successor is in a block, or final for another account', async () => {
     const [old, successor] = [issueOf(), issueOf()]
-    await outbox.adopt(old, placeIn(4))
+    await outbox.guard(old, placeIn(4))
     const entry = { ...ENTRY, supersedes: old.documentHash }
     await outbox.add(successor, { payload: { entry } })
     expect(await mayBeSent(ada)).toEqual([successor])
@@ -312,22 +312,22 @@ describePorts('the account that may send a change', (ports) => {
   })
 
   test('a document or revocation that was in a transaction is for any account', async () => {
-    const intents = [issueOf(), revokeOf(hash())]
-    for (const [nonce, intent] of intents.entries()) {
-      await outbox.add(intent)
-      const send = await plan(outbox, [intent], { account: ADA, nonce })
+    const actions = [issueOf(), revokeOf(hash())]
+    for (const [nonce, action] of actions.entries()) {
+      await outbox.add(action)
+      const send = await plan(outbox, [action], { account: ADA, nonce })
       const elsewhere = { ...placeIn(5), transactionHash: null }
       await outbox.settle(send, [{ status: 'absent' }], elsewhere, 0n)
     }
-    expect(await mayBeSent(bob)).toEqual(intents)
+    expect(await mayBeSent(bob)).toEqual(actions)
     expect(await outbox.carriers()).toEqual([])
   })
 
   test('the only gateway does not wait for an account that it does not have', async () => {
-    const [intent, other] = [issueOf(), suspendOf(hash())]
-    const change = suspendOf(intent.documentHash)
-    await outbox.add(intent)
-    await anchorAll(outbox, [intent], { account: ADA, nonce: 1 })
+    const [action, other] = [issueOf(), suspendOf(hash())]
+    const change = suspendOf(action.documentHash)
+    await outbox.add(action)
+    await anchorAll(outbox, [action], { account: ADA, nonce: 1 })
     await outbox.add(change)
     await outbox.add(other)
     const send = await plan(outbox, [other], { account: ADA, nonce: 2 })

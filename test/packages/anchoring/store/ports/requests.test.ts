@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { fromHex } from '#document/hex.ts'
-import type { IssueIntent } from '#promise/intent.ts'
+import type { IssueAction } from '#promise/action.ts'
 import type { Added } from '#promise/ports.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { describePorts } from '#test/support/databases.ts'
@@ -18,34 +18,34 @@ describePorts('the keys of requests', (ports) => {
 
   const newKey = () => new Uint8Array(randomBytes(16))
   /** Asks for a document, whose payload is in the database, with a key. */
-  const ask = (request: Uint8Array, intent = issueOf()): Promise<Added> => {
+  const ask = (request: Uint8Array, action = issueOf()): Promise<Added> => {
     const bytes = new Uint8Array(randomBytes(40))
-    const sealed = { documentHash: fromHex(intent.documentHash), bytes }
-    return stores.outbox.add(intent, { payload: { ...sealed, entry: { ...ENTRY, request } } })
+    const sealed = { documentHash: fromHex(action.documentHash), bytes }
+    return stores.outbox.add(action, { payload: { ...sealed, entry: { ...ENTRY, request } } })
   }
-  const isThere = async ({ documentHash }: IssueIntent) =>
+  const isThere = async ({ documentHash }: IssueAction) =>
     (await stores.documentIndex.find(documentHash)) !== undefined
-  const isStored = async ({ documentHash }: IssueIntent) =>
+  const isStored = async ({ documentHash }: IssueAction) =>
     (await stores.embedded.get(fromHex(documentHash))).status === 'found'
   /** Lets time pass since all documents were requested. */
   const pass = (seconds: number) =>
     ports.run(`UPDATE record SET created_at = created_at - ${seconds}`)
 
   test('a key leads to the document of its first request', async () => {
-    const [request, intent] = [newKey(), issueOf()]
+    const [request, action] = [newKey(), issueOf()]
     expect(await stores.requests.find(request)).toBeUndefined()
-    expect(await ask(request, intent)).toBe(true)
-    expect(await stores.requests.find(request)).toBe(intent.documentHash)
+    expect(await ask(request, action)).toBe(true)
+    expect(await stores.requests.find(request)).toBe(action.documentHash)
     expect(await stores.requests.find(newKey())).toBeUndefined()
   })
 
   test('a repeat adds nothing', async () => {
-    const [request, intent] = [newKey(), issueOf()]
-    await ask(request, intent)
-    expect(await ask(request, intent)).toBe(false)
-    const place = await anchorAll(ports.outbox, [intent])
+    const [request, action] = [newKey(), issueOf()]
+    await ask(request, action)
+    expect(await ask(request, action)).toBe(false)
+    const place = await anchorAll(ports.outbox, [action])
     await ports.outbox.finish(place)
-    expect(await ask(request, intent)).toBe(false)
+    expect(await ask(request, action)).toBe(false)
     expect(await waitingFor(ports.outbox)).toEqual([])
   })
 
@@ -61,24 +61,24 @@ describePorts('the keys of requests', (ports) => {
 
   test('one of several concurrent requests with one key adds its document', async () => {
     const request = newKey()
-    const intents = Array.from({ length: 10 }, () => issueOf())
+    const actions = Array.from({ length: 10 }, () => issueOf())
     const others = Array.from({ length: 10 }, () => issueOf())
     const answers = await Promise.all([
-      ...intents.map((intent) => ask(request, intent)),
-      ...others.map((intent) => ask(newKey(), intent)),
+      ...actions.map((action) => ask(request, action)),
+      ...others.map((action) => ask(newKey(), action)),
     ])
     expect(answers.slice(0, 10).filter((answer) => answer === true)).toHaveLength(1)
     expect(answers.slice(0, 10).filter((answer) => answer === 'key_reused')).toHaveLength(9)
     expect(answers.slice(10)).toEqual(others.map(() => true))
-    const added = intents[answers.indexOf(true)]
+    const added = actions[answers.indexOf(true)]
     expect(await stores.requests.find(request)).toBe(added?.documentHash)
     expect(await ports.count('record')).toBe(11)
   })
 
   test('the payloads of refused requests are not stored', async () => {
     const request = newKey()
-    const intents = Array.from({ length: 3 }, () => issueOf())
-    await Promise.all(intents.map((intent) => ask(request, intent)))
+    const actions = Array.from({ length: 3 }, () => issueOf())
+    await Promise.all(actions.map((action) => ask(request, action)))
     expect(await ports.count('payload')).toBe(1)
   })
 
@@ -98,10 +98,10 @@ describePorts('the keys of requests', (ports) => {
   })
 
   test('the same document can be requested again after that', async () => {
-    const [request, intent] = [newKey(), issueOf()]
-    await ask(request, intent)
+    const [request, action] = [newKey(), issueOf()]
+    await ask(request, action)
     await pass(400 * DAY)
-    expect(await ask(request, intent)).toBe(false)
+    expect(await ask(request, action)).toBe(false)
   })
 
   test('the key of an erased document may be used again', async () => {
@@ -122,9 +122,9 @@ describePorts('the keys of requests', (ports) => {
   })
 
   test('a key leads to a document that another gateway has issued, once that is known', async () => {
-    const [request, intent] = [newKey(), issueOf()]
-    await ports.outbox.adopt(intent, placeIn(5), { entry: { ...ENTRY, request } })
-    expect(await stores.requests.find(request)).toBe(intent.documentHash)
+    const [request, action] = [newKey(), issueOf()]
+    await ports.outbox.guard(action, placeIn(5), { entry: { ...ENTRY, request } })
+    expect(await stores.requests.find(request)).toBe(action.documentHash)
     expect(await ask(request)).toBe('key_reused')
   })
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Action } from '#promise/action.ts'
 import type { Anchoring, Outcome } from '#promise/anchoring.ts'
-import type { Intent } from '#promise/intent.ts'
 import { carriedBy, type Send } from '#promise/send.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { ACCOUNT, type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -27,7 +27,7 @@ describePorts('sends', (ports) => {
     outbox = ports.outbox
   })
 
-  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+  const queued = async () => (await waitingFor(outbox)).map(({ action }) => action)
   const inFlight = async () => (await outbox.inFlight()).map(({ id }) => id)
   const events = async () => {
     const page = await ports.stores.events.read({ limit: 100 })
@@ -36,9 +36,9 @@ describePorts('sends', (ports) => {
   }
 
   async function added(count: number, more: Parameters<typeof issueOf>[0] = {}) {
-    const intents = Array.from({ length: count }, () => issueOf(more))
-    for (const intent of intents) await outbox.add(intent)
-    return intents as [Intent, Intent, Intent, Intent]
+    const actions = Array.from({ length: count }, () => issueOf(more))
+    for (const action of actions) await outbox.add(action)
+    return actions as [Action, Action, Action, Action]
   }
 
   /** The nonce is used, by a transaction that is not the send's. */
@@ -104,27 +104,27 @@ describePorts('sends', (ports) => {
 
   describe('replacing', () => {
     test('members that a replacement omits stay, and wait once the nonce is used', async () => {
-      const intents = await added(3)
-      const first = await plan(outbox, intents)
+      const actions = await added(3)
+      const first = await plan(outbox, actions)
       const second = signed(0)
       const send = await outbox.replace(first, second, 2)
       expect(send.attempts).toEqual([...first.attempts, { ...second, carried: 2 }])
-      expect(carriedBy(send).map(({ intent }) => intent)).toEqual(intents.slice(0, 2))
+      expect(carriedBy(send).map(({ action }) => action)).toEqual(actions.slice(0, 2))
       expect(await outbox.inFlight()).toEqual([send])
       expect(await queued()).toEqual([])
       const place = ownPlace(send, placeIn(5))
       const there = anchoredAt(place)
       await outbox.settle(send, [there, there, { status: 'absent' }], place, 0n)
-      expect(await waitingFor(outbox)).toMatchObject([{ intent: intents[2], wasSent: true }])
+      expect(await waitingFor(outbox)).toMatchObject([{ action: actions[2], wasSent: true }])
     })
 
     test('any of its transactions may be the one in the block', async () => {
-      const [intent] = await added(1)
-      const first = await plan(outbox, [intent])
+      const [action] = await added(1)
+      const first = await plan(outbox, [action])
       const send = await outbox.replace(first, signed(0), 1)
       const place = ownPlace(first, placeIn(5))
       await outbox.settle(send, [anchoredAt(place)], place, 0n)
-      expect(await outbox.find('issue', intent.documentHash)).toMatchObject({
+      expect(await outbox.find('issue', action.documentHash)).toMatchObject({
         outcome: { status: 'anchored', ...place },
       })
       expect(await outbox.ofOthers(place)).toEqual([])
@@ -132,17 +132,17 @@ describePorts('sends', (ports) => {
   })
 
   describe('finishing', () => {
-    const whereIs = async ({ kind, documentHash }: Intent) =>
+    const whereIs = async ({ kind, documentHash }: Action) =>
       (await outbox.find(kind, documentHash))?.outcome
 
     test('all members are in the block of the transaction', async () => {
-      const intents = await added(2)
+      const actions = await added(2)
       const [other] = await added(1)
-      const send = await plan(outbox, intents)
+      const send = await plan(outbox, actions)
       const left = await plan(outbox, [other], { nonce: 1 })
       const place = await settleAll(outbox, send)
-      for (const intent of intents)
-        expect(await whereIs(intent)).toEqual({ status: 'anchored', ...place })
+      for (const action of actions)
+        expect(await whereIs(action)).toEqual({ status: 'anchored', ...place })
       expect(await outbox.inFlight()).toEqual([left])
       expect(await queued()).toEqual([])
       expect(await outbox.ofOthers(place)).toEqual([])
@@ -167,7 +167,7 @@ describePorts('sends', (ports) => {
       expect(await inFlight()).toEqual([])
       // Only what another one sent is looked at again by itself.
       expect(await outbox.ofOthers(place)).toEqual([])
-      expect(await outbox.ofOthers(other)).toMatchObject([{ members: [{ intent: moves }] }])
+      expect(await outbox.ofOthers(other)).toMatchObject([{ members: [{ action: moves }] }])
       expect((await events()).map(({ type, documentHash }) => [type, documentHash])).toEqual([
         ['document.failed', refused.documentHash],
         ['document.issued', stays.documentHash],
@@ -186,11 +186,11 @@ describePorts('sends', (ports) => {
       expect(await outbox.lose([place])).toBe(1)
       const [again] = await outbox.inFlight()
       expect(again?.id).toBe(first.id)
-      expect(again?.members.map(({ intent }) => intent)).toEqual([a, b])
+      expect(again?.members.map(({ action }) => action)).toEqual([a, b])
     })
 
     describe('members in the transaction of another send that is in flight', () => {
-      async function settleFirst(): Promise<{ second: Send; place: Anchoring; all: Intent[] }> {
+      async function settleFirst(): Promise<{ second: Send; place: Anchoring; all: Action[] }> {
         const [a, b] = await added(2)
         const first = await plan(outbox, [a], { nonce: 0 })
         const second = await plan(outbox, [b], { nonce: 1 })
@@ -202,8 +202,8 @@ describePorts('sends', (ports) => {
       test('belong to that one, which is finished too', async () => {
         const { second, place, all } = await settleFirst()
         await outbox.settle(second, [anchoredAt(place)], place, 7n)
-        for (const intent of all)
-          expect(await whereIs(intent)).toEqual({ status: 'anchored', ...place })
+        for (const action of all)
+          expect(await whereIs(action)).toEqual({ status: 'anchored', ...place })
         const issued = (await events()).map(({ type, documentHash }) => [type, documentHash])
         expect(issued).toEqual(all.map(({ documentHash }) => ['document.issued', documentHash]))
         expect(await outbox.feesSince(0)).toBe(1_000_000_000n)
@@ -231,7 +231,7 @@ describePorts('sends', (ports) => {
       expect(await outbox.ofOthers(place)).toEqual([])
       expect(await outbox.lose([place])).toBe(1)
       const [again] = await outbox.inFlight()
-      expect(again?.members.map(({ intent }) => intent)).toEqual([b, a])
+      expect(again?.members.map(({ action }) => action)).toEqual([b, a])
     })
 
     test('a result can be written again after a lost answer', async () => {
@@ -255,9 +255,9 @@ describePorts('sends', (ports) => {
       const absent: Outcome = { status: 'absent' }
       await outbox.settle(send, [absent, absent], elsewhere(), 0n)
       expect(await waitingFor(outbox)).toMatchObject([
-        { intent: later, wasSent: false },
-        { intent: a, wasSent: true, tries: 0 },
-        { intent: b, wasSent: true, tries: 0 },
+        { action: later, wasSent: false },
+        { action: a, wasSent: true, tries: 0 },
+        { action: b, wasSent: true, tries: 0 },
       ])
     })
 
@@ -268,7 +268,7 @@ describePorts('sends', (ports) => {
       await anchorAll(outbox, [old])
       const entry = { ...ENTRY, supersedes: old.documentHash, request }
       const [refused, other] = [issueOf({ tenant: 'one' }), issueOf({ tenant: 'one' })]
-      const add = (intent: typeof refused) => outbox.add(intent, { payload: { entry } })
+      const add = (action: typeof refused) => outbox.add(action, { payload: { entry } })
       expect(await add(refused)).toBe(true)
       expect(await add(other)).toBe('key_reused')
       const send = await plan(outbox, [refused], { nonce: 1 })
@@ -301,7 +301,7 @@ describePorts('sends', (ports) => {
     })
 
     test('a change without effect is removed, and stays in the history of acts', async () => {
-      const change: Intent = { ...releaseOf(hash()), actor: 'key one' }
+      const change: Action = { ...releaseOf(hash()), actor: 'key one' }
       await outbox.add(change)
       const send = await plan(outbox, [change])
       await outbox.settle(send, [{ status: 'moot' }], elsewhere(), 0n)
@@ -387,8 +387,8 @@ describePorts('sends', (ports) => {
     })
 
     test('are counted once when a reorg moves the transaction', async () => {
-      const [intent] = await added(1)
-      const send = await plan(outbox, [intent])
+      const [action] = await added(1)
+      const send = await plan(outbox, [action])
       const settle = async (blockNumber: number) => {
         const place = ownPlace(send, placeIn(blockNumber))
         await outbox.settle(send, [anchoredAt(place)], place, 5_000_000_000n)

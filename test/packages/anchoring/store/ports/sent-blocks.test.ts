@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { IssueAction } from '#promise/action.ts'
 import { ABSENT, type Anchoring, type Outcome, UNSEEN } from '#promise/anchoring.ts'
-import type { IssueIntent } from '#promise/intent.ts'
 import { carriedBy } from '#promise/send.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { ACCOUNT, type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -27,10 +27,10 @@ describePorts('the blocks of sends', (ports) => {
     outbox = ports.outbox
   })
 
-  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+  const queued = async () => (await waitingFor(outbox)).map(({ action }) => action)
   const unseen = () => outbox.unseen(undefined, 100)
   const blockOf = ({ blockNumber, blockHash }: Anchoring) => ({ blockNumber, blockHash })
-  const whereIs = async ({ documentHash }: Pick<IssueIntent, 'documentHash'>) =>
+  const whereIs = async ({ documentHash }: Pick<IssueAction, 'documentHash'>) =>
     (await outbox.find('issue', documentHash))?.outcome
   const statusOf = async (documentHash: Hex) =>
     (await ports.stores.documentIndex.find(documentHash))?.status
@@ -40,20 +40,20 @@ describePorts('the blocks of sends', (ports) => {
     return page.events.map(({ type, documentHash }) => [type, documentHash])
   }
 
-  async function added(count: number): Promise<[IssueIntent, IssueIntent]> {
-    const intents = Array.from({ length: count }, () => issueOf())
-    for (const intent of intents) await outbox.add(intent)
-    return intents as [IssueIntent, IssueIntent]
+  async function added(count: number): Promise<[IssueAction, IssueAction]> {
+    const actions = Array.from({ length: count }, () => issueOf())
+    for (const action of actions) await outbox.add(action)
+    return actions as [IssueAction, IssueAction]
   }
 
   let nonces = 0
   /** Sends documents, one in each of these blocks. */
-  async function sentIn(...blocks: Anchoring[]): Promise<IssueIntent[]> {
-    const all: IssueIntent[] = []
+  async function sentIn(...blocks: Anchoring[]): Promise<IssueAction[]> {
+    const all: IssueAction[] = []
     for (const block of blocks) {
-      const intents = await added(1)
-      await anchorAll(outbox, intents, { nonce: nonces++, block })
-      all.push(...intents)
+      const actions = await added(1)
+      await anchorAll(outbox, actions, { nonce: nonces++, block })
+      all.push(...actions)
     }
     return all
   }
@@ -110,8 +110,8 @@ describePorts('the blocks of sends', (ports) => {
       const changed = await anchorAll(outbox, [suspend], { nonce: 1, block })
       await anchorAll(outbox, [other], { nonce: 2, block: later })
       expect(await outbox.finish(block)).toEqual([
-        { intent: one, anchoring: place },
-        { intent: suspend, anchoring: changed },
+        { action: one, anchoring: place },
+        { action: suspend, anchoring: changed },
       ])
       expect(await outbox.upTo(9, 9)).toEqual([blockOf(later)])
       const before = await eventsOf()
@@ -123,7 +123,7 @@ describePorts('the blocks of sends', (ports) => {
       ])
       expect(await outbox.finish(block)).toEqual([])
       // A repeat of its request finds it on the chain.
-      await outbox.adopt(one, place)
+      await outbox.guard(one, place)
       expect(await outbox.finish(block)).toEqual([])
       expect(await eventsOf()).toEqual(before)
     })
@@ -146,21 +146,21 @@ describePorts('the blocks of sends', (ports) => {
     })
 
     test('and can no longer be lost', async () => {
-      const [intent] = await added(1)
-      const place = await anchorAll(outbox, [intent])
+      const [action] = await added(1)
+      const place = await anchorAll(outbox, [action])
       await outbox.finish(place)
       expect(await outbox.lose([place])).toBe(0)
       expect(await outbox.inFlight()).toEqual([])
     })
 
     test('also for what is later found in a final transaction', async () => {
-      const [intent] = await added(1)
+      const [action] = await added(1)
       const [known, place] = [issueOf(), placeIn(5)]
-      await outbox.adopt(known, place)
+      await outbox.guard(known, place)
       await outbox.finish(place)
-      await resolve(outbox, intent, anchoredAt(place))
+      await resolve(outbox, action, anchoredAt(place))
       await outbox.finish(place)
-      expect(await eventsOf()).toContainEqual(['document.final', intent.documentHash])
+      expect(await eventsOf()).toContainEqual(['document.final', action.documentHash])
     })
   })
 
@@ -174,8 +174,8 @@ describePorts('the blocks of sends', (ports) => {
       const [kept] = await sentIn(placeIn(5))
       expect(await outbox.lose([place])).toBe(1)
       expect(await outbox.inFlight()).toEqual([send])
-      for (const intent of [one, other])
-        expect(await whereIs(intent)).toEqual({
+      for (const action of [one, other])
+        expect(await whereIs(action)).toEqual({
           status: 'pending',
           transactionHash: place.transactionHash,
         })
@@ -185,22 +185,22 @@ describePorts('the blocks of sends', (ports) => {
     })
 
     test('and their sends get into another block, which is not counted again', async () => {
-      const [intent] = await added(1)
-      const send = await plan(outbox, [intent])
+      const [action] = await added(1)
+      const send = await plan(outbox, [action])
       await outbox.lose([await settleAll(outbox, send)])
       const place = await settleAll(outbox, send, placeIn(6))
-      expect(await whereIs(intent)).toEqual({ status: 'anchored', ...place })
+      expect(await whereIs(action)).toEqual({ status: 'anchored', ...place })
       expect(await unseen()).toEqual([blockOf(place)])
       expect(await eventsOf()).toHaveLength(2)
       expect(await ports.stores.tallies.since(0, null)).toMatchObject([{ count: 1 }])
     })
 
     test('and what another send brings into a block later is not counted again', async () => {
-      const [intent] = await added(1)
-      const send = await plan(outbox, [intent])
+      const [action] = await added(1)
+      const send = await plan(outbox, [action])
       await outbox.lose([await settleAll(outbox, send)])
       await outbox.settle(send, [ABSENT], { ...placeIn(6), transactionHash: null }, 0n)
-      await anchorAll(outbox, [intent], { nonce: 1, block: placeIn(7) })
+      await anchorAll(outbox, [action], { nonce: 1, block: placeIn(7) })
       expect(await ports.stores.tallies.since(0, null)).toMatchObject([{ count: 1 }])
     })
 
@@ -233,11 +233,11 @@ describePorts('the blocks of sends', (ports) => {
     })
 
     test('and what another gateway has sent stays until it is read again', async () => {
-      const intent = issueOf()
+      const action = issueOf()
       const place = placeIn(5)
-      await outbox.adopt(intent, place)
+      await outbox.guard(action, place)
       expect(await outbox.lose([place])).toBe(0)
-      expect(await whereIs(intent)).toEqual({ status: 'anchored', ...place })
+      expect(await whereIs(action)).toEqual({ status: 'anchored', ...place })
     })
   })
 
@@ -245,10 +245,10 @@ describePorts('the blocks of sends', (ports) => {
     const block = placeIn(5)
 
     /** Documents that were found in a transaction of another gateway in block 5. */
-    async function found(count: number): Promise<IssueIntent[]> {
-      const intents = await added(count)
-      for (const intent of intents) await resolve(outbox, intent, anchoredAt(block))
-      return intents
+    async function found(count: number): Promise<IssueAction[]> {
+      const actions = await added(count)
+      for (const action of actions) await resolve(outbox, action, anchoredAt(block))
+      return actions
     }
     /** Writes what was read about all members of the only such send. */
     async function move(of: Anchoring, ...outcomes: Outcome[]): Promise<void> {
@@ -264,29 +264,29 @@ describePorts('the blocks of sends', (ports) => {
       await anchorAll(outbox, [own], { block })
       const [send, ...more] = await outbox.ofOthers(block)
       expect(more).toEqual([])
-      expect(send?.members.map(({ intent }) => intent)).toEqual([one, other])
+      expect(send?.members.map(({ action }) => action)).toEqual([one, other])
       expect(await outbox.ofOthers(placeIn(5))).toEqual([])
     })
 
     test('change when the transaction is in another block', async () => {
-      const intents = await found(2)
+      const actions = await found(2)
       const now = { ...placeIn(6), transactionHash: block.transactionHash }
       await outbox.note([block], true)
       await move(block, anchoredAt(now), anchoredAt(now))
-      for (const intent of intents)
-        expect(await whereIs(intent)).toEqual({ status: 'anchored', ...now })
+      for (const action of actions)
+        expect(await whereIs(action)).toEqual({ status: 'anchored', ...now })
       expect(await unseen()).toEqual([blockOf(now)])
       expect(await sends()).toBe(1)
       expect(await eventsOf()).toHaveLength(4)
     })
 
     test('are known once a node has their transactions', async () => {
-      const [intent] = await added(1)
+      const [action] = await added(1)
       const unknown = { blockNumber: 5, blockHash: UNSEEN, transactionHash: null }
-      await resolve(outbox, intent, anchoredAt(unknown))
+      await resolve(outbox, action, anchoredAt(unknown))
       const now = placeIn(5)
       await move(unknown, anchoredAt(now))
-      expect(await whereIs(intent)).toEqual({ status: 'anchored', ...now })
+      expect(await whereIs(action)).toEqual({ status: 'anchored', ...now })
       expect(await unseen()).toEqual([blockOf(now)])
       expect(await sends()).toBe(1)
       // Learning its hash is no event.
@@ -294,9 +294,9 @@ describePorts('the blocks of sends', (ports) => {
     })
 
     test('are known once a node has their hash', async () => {
-      const [intent] = await added(1)
+      const [action] = await added(1)
       const unknown = { blockNumber: 5, blockHash: UNSEEN, transactionHash: null }
-      await resolve(outbox, intent, anchoredAt(unknown))
+      await resolve(outbox, action, anchoredAt(unknown))
       const now = { ...placeIn(5), transactionHash: null }
       await move(unknown, anchoredAt(now))
       expect(await unseen()).toEqual([blockOf(now)])
@@ -316,17 +316,17 @@ describePorts('the blocks of sends', (ports) => {
     })
 
     test('are those of a send of ours that now has a member', async () => {
-      const [intent] = await found(1)
+      const [action] = await found(1)
       const [own] = await added(1)
       const send = await plan(outbox, [own])
       const place = await settleAll(outbox, send, placeIn(6))
       await move(block, anchoredAt(place))
-      expect(await whereIs(intent ?? own)).toEqual({ status: 'anchored', ...place })
+      expect(await whereIs(action ?? own)).toEqual({ status: 'anchored', ...place })
       expect(await outbox.ofOthers(place)).toEqual([])
       expect(await outbox.lose([place])).toBe(1)
       const [again] = await outbox.inFlight()
-      const intents = again?.members.map((member) => member.intent)
-      expect(new Set(intents)).toEqual(new Set([own, intent]))
+      const actions = again?.members.map((member) => member.action)
+      expect(new Set(actions)).toEqual(new Set([own, action]))
     })
 
     test('join a send of ours after what its transaction carries', async () => {
@@ -336,14 +336,14 @@ describePorts('the blocks of sends', (ports) => {
       await move(block, anchoredAt(place))
       await outbox.lose([place])
       const carried = (await outbox.inFlight()).flatMap(carriedBy)
-      expect(carried.map(({ intent }) => intent)).toEqual([own])
+      expect(carried.map(({ action }) => action)).toEqual([own])
     })
 
     test('lose what waits again, for any account, and what can never be issued', async () => {
       const [waits, refused] = await found(2)
       if (!waits || !refused) throw new Error('two')
       await move(block, ABSENT, { status: 'conflict' })
-      expect(await waitingFor(outbox)).toMatchObject([{ intent: waits, wasSent: true }])
+      expect(await waitingFor(outbox)).toMatchObject([{ action: waits, wasSent: true }])
       expect(await waitingFor(outbox, `0x${'b'.repeat(40)}`)).toHaveLength(1)
       expect(await outbox.carriers()).toEqual([])
       expect(await whereIs(refused)).toBeUndefined()
@@ -380,23 +380,23 @@ describePorts('the blocks of sends', (ports) => {
 
     test('get a new reason when a reorg lets another account revoke first', async () => {
       const { documentHash } = (await found(1))[0] ?? issueOf()
-      const intent = revokeOf(documentHash, 4)
-      await outbox.add(intent)
+      const action = revokeOf(documentHash, 4)
+      await outbox.add(action)
       const foreign = { ...placeIn(6), reason: 1 }
-      await resolve(outbox, intent, anchoredAt(foreign))
+      await resolve(outbox, action, anchoredAt(foreign))
       expect(await statusOf(documentHash)).toBe('revoked')
       const now = { ...placeIn(7), reason: 4 }
       await move(foreign, anchoredAt(now))
       expect(await statusOf(documentHash)).toBe('superseded')
-      expect((await outbox.find('revoke', documentHash))?.intent).toEqual(intent)
+      expect((await outbox.find('revoke', documentHash))?.action).toEqual(action)
     })
 
     test('get a new reason also in a block of the same number', async () => {
       const { documentHash } = (await found(1))[0] ?? issueOf()
-      const intent = revokeOf(documentHash, 4)
-      await outbox.add(intent)
+      const action = revokeOf(documentHash, 4)
+      await outbox.add(action)
       const foreign = { ...placeIn(6), reason: 1 }
-      await resolve(outbox, intent, anchoredAt(foreign))
+      await resolve(outbox, action, anchoredAt(foreign))
       const now = { ...placeIn(6), reason: 4 }
       await move(foreign, anchoredAt(now))
       expect(await statusOf(documentHash)).toBe('superseded')
@@ -404,41 +404,41 @@ describePorts('the blocks of sends', (ports) => {
   })
 
   describe('and the history', () => {
-    const kept = ({ documentHash }: IssueIntent, blockNumber: number) =>
+    const kept = ({ documentHash }: IssueAction, blockNumber: number) =>
       ports.stores.history.transactionOf(documentHash, blockNumber)
 
     test('keeps the transaction of a document that is final', async () => {
-      const [intent] = await added(1)
-      const place = await anchorAll(outbox, [intent])
-      expect(await kept(intent, 5)).toBe(place.transactionHash)
+      const [action] = await added(1)
+      const place = await anchorAll(outbox, [action])
+      expect(await kept(action, 5)).toBe(place.transactionHash)
       await outbox.finish(place)
-      expect(await kept(intent, 5)).toBe(place.transactionHash)
-      expect(await kept(intent, 6)).toBeNull()
+      expect(await kept(action, 5)).toBe(place.transactionHash)
+      expect(await kept(action, 6)).toBeNull()
     })
 
     test.each([5, 4, 6])('follows a document that a reorg moves to block %i', async (to) => {
-      const [intent] = await added(1)
-      const send = await plan(outbox, [intent])
+      const [action] = await added(1)
+      const send = await plan(outbox, [action])
       const place = await settleAll(outbox, send)
       await outbox.lose([place])
       const second = await outbox.replace(send, signed(0), 1)
       const now = await settleAll(outbox, second, placeIn(to))
-      expect(await kept(intent, to)).toBe(now.transactionHash)
+      expect(await kept(action, to)).toBe(now.transactionHash)
       expect(now.transactionHash).not.toBe(place.transactionHash)
-      if (to !== 5) expect(await kept(intent, 5)).toBeNull()
+      if (to !== 5) expect(await kept(action, 5)).toBeNull()
     })
 
     test('drops a document that a reorg drops', async () => {
-      const [intent] = await added(1)
-      await outbox.lose([await anchorAll(outbox, [intent])])
-      expect(await kept(intent, 5)).toBeNull()
+      const [action] = await added(1)
+      await outbox.lose([await anchorAll(outbox, [action])])
+      expect(await kept(action, 5)).toBeNull()
     })
 
     test('keeps the transaction of a document that another gateway issued', async () => {
-      const intent = issueOf()
+      const action = issueOf()
       const place = placeIn(7)
-      await outbox.adopt(intent, place)
-      expect(await kept(intent, 7)).toBe(place.transactionHash)
+      await outbox.guard(action, place)
+      expect(await kept(action, 7)).toBe(place.transactionHash)
     })
   })
 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { fromHex, type Hex } from '#document/hex.ts'
+import type { IssueAction } from '#promise/action.ts'
 import { ABSENT } from '#promise/anchoring.ts'
-import type { IssueIntent } from '#promise/intent.ts'
 import type { Added } from '#promise/ports.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
@@ -20,7 +20,7 @@ import {
 
 describePorts('documents and their successors', (ports) => {
   let outbox: WholeOutbox
-  let old: IssueIntent
+  let old: IssueAction
   beforeEach(async () => {
     outbox = ports.outbox
     old = issueOf()
@@ -29,12 +29,12 @@ describePorts('documents and their successors', (ports) => {
   })
 
   /** Asks for a successor, whose payload is in the database. */
-  function supersede(intent = issueOf(), more: { supersededRoot?: Hex } = {}): Promise<Added> {
-    const sealed = { documentHash: fromHex(intent.documentHash), bytes: new Uint8Array(40) }
+  function supersede(action = issueOf(), more: { supersededRoot?: Hex } = {}): Promise<Added> {
+    const sealed = { documentHash: fromHex(action.documentHash), bytes: new Uint8Array(40) }
     const entry = { ...ENTRY, supersedes: old.documentHash, ...more }
-    return ports.stores.outbox.add(intent, { payload: { ...sealed, entry } })
+    return ports.stores.outbox.add(action, { payload: { ...sealed, entry } })
   }
-  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
+  const queued = async () => (await waitingFor(outbox)).map(({ action }) => action)
   const revocation = async () => outbox.find('revoke', old.documentHash)
   const successor = () => ports.stores.successions.successorOf(old.documentHash)
 
@@ -62,13 +62,13 @@ describePorts('documents and their successors', (ports) => {
   test('the revocation is stored at once, and waits until the successor is in a block', async () => {
     const one = issueOf()
     await supersede(one)
-    const intent = revokeOf(old.documentHash, SUPERSEDED)
+    const action = revokeOf(old.documentHash, SUPERSEDED)
     const pending = { status: 'pending', transactionHash: null }
-    expect(await revocation()).toEqual({ intent, outcome: pending })
+    expect(await revocation()).toEqual({ action, outcome: pending })
     expect(await queued()).toMatchObject([one])
     expect(await outbox.count(0, 9)).toEqual({ queued: 2, held: 0 })
     const place = await anchorAll(outbox, [one], { nonce: 1 })
-    expect(await queued()).toEqual([intent])
+    expect(await queued()).toEqual([action])
     // A reorg: not before the successor is there again.
     await outbox.lose([place])
     expect(await queued()).toEqual([])
@@ -78,7 +78,7 @@ describePorts('documents and their successors', (ports) => {
     const [supersededRoot, one] = [hash(), issueOf({ tenant: 'one', actor: 'key k' })]
     const entry = { ...ENTRY, tenant: 'one', supersedes: old.documentHash, supersededRoot }
     await outbox.add(one, { payload: { entry } })
-    expect((await revocation())?.intent).toEqual({
+    expect((await revocation())?.action).toEqual({
       ...revokeOf(old.documentHash, SUPERSEDED),
       root: supersededRoot,
       tenant: 'one',
@@ -127,8 +127,8 @@ describePorts('documents and their successors', (ports) => {
       await supersede(one)
       const revoke = { ...revokeOf(old.documentHash), tenant: 'two', actor: 'key other' }
       expect(await outbox.add(revoke)).toBe(true)
-      const { actor: _, ...intent } = revoke
-      expect(await queued()).toMatchObject([one, intent])
+      const { actor: _, ...action } = revoke
+      expect(await queued()).toMatchObject([one, action])
       expect(await ports.count('change')).toBe(1)
     })
 
@@ -136,12 +136,12 @@ describePorts('documents and their successors', (ports) => {
       const one = issueOf()
       await supersede(one)
       await anchorAll(outbox, [one], { nonce: 1 })
-      const intent = revokeOf(old.documentHash, SUPERSEDED)
-      await plan(outbox, [intent], { nonce: 2 })
+      const action = revokeOf(old.documentHash, SUPERSEDED)
+      await plan(outbox, [action], { nonce: 2 })
       await outbox.add(revokeOf(old.documentHash))
-      expect(await revocation()).toMatchObject({ intent })
+      expect(await revocation()).toMatchObject({ action })
       expect((await outbox.inFlight()).flatMap(({ members }) => members)).toMatchObject([
-        { intent },
+        { action },
       ])
     })
   })
@@ -157,17 +157,17 @@ describePorts('documents and their successors', (ports) => {
     const one = issueOf()
     await supersede(one)
     await anchorAll(outbox, [one], { nonce: 1 })
-    const intent = revokeOf(old.documentHash, SUPERSEDED)
-    const send = await plan(outbox, [intent], { nonce: 2 })
+    const action = revokeOf(old.documentHash, SUPERSEDED)
+    const send = await plan(outbox, [action], { nonce: 2 })
     await outbox.settle(send, [ABSENT], { ...placeIn(6), transactionHash: null }, 0n)
-    expect(await queued()).toEqual([intent])
+    expect(await queued()).toEqual([action])
   })
 
   describe('a successor that another gateway has issued', () => {
     test('is the successor here too', async () => {
       const one = issueOf()
       const entry = { ...ENTRY, supersedes: old.documentHash }
-      await outbox.adopt(one, placeIn(6), { entry })
+      await outbox.guard(one, placeIn(6), { entry })
       expect(await successor()).toBe(one.documentHash)
       expect(await supersede()).toBe('has_successor')
     })
@@ -175,7 +175,7 @@ describePorts('documents and their successors', (ports) => {
     test('is protected and listed like one that was requested here', async () => {
       const [one, other] = [issueOf(), issueOf()]
       await supersede(one)
-      await outbox.adopt(other, placeIn(6), {
+      await outbox.guard(other, placeIn(6), {
         entry: { ...ENTRY, supersedes: old.documentHash },
       })
       expect(await successor()).toBe(one.documentHash)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Action } from '#promise/action.ts'
 import type { Outcome } from '#promise/anchoring.ts'
-import { intentOfBatch } from '#promise/batch-log.ts'
-import type { Intent } from '#promise/intent.ts'
+import { actionOfBatch } from '#promise/batch-log.ts'
 import { type Lock, lockOfBatch } from '#promise/lock.ts'
 import { describePorts } from '#test/support/databases.ts'
 import { resolve } from './given.ts'
@@ -17,9 +17,9 @@ describePorts('tallies', (ports) => {
     blockHash: hash('b'),
     transactionHash: hash('c'),
   })
-  async function anchor(intent: Intent) {
-    await ports.outbox.add(intent)
-    await resolve(ports.outbox, intent, at(5))
+  async function anchor(action: Action) {
+    await ports.outbox.add(action)
+    await resolve(ports.outbox, action, at(5))
   }
 
   /** A batch of the tenant `one`. */
@@ -29,13 +29,13 @@ describePorts('tallies', (ports) => {
     const lock = (await shared.locks.take(lockOfBatch(batch.root))) as Lock
     await batchLog.promise(new Uint8Array(32), batch, lock)
     await lock.release()
-    await resolve(ports.outbox, intentOfBatch(batch), at(5))
+    await resolve(ports.outbox, actionOfBatch(batch), at(5))
   }
 
   test('counts issued documents by tenant, and a move only once', async () => {
     const { tallies } = ports.stores
     const { outbox } = ports
-    const one: Intent = { kind: 'issue', documentHash: hash('1'), validUntil: 0, tenant: 'one' }
+    const one: Action = { kind: 'issue', documentHash: hash('1'), validUntil: 0, tenant: 'one' }
     await anchor(one)
     await anchor({ ...one, documentHash: hash('2'), tenant: 'two' })
     await anchorBatch(70)

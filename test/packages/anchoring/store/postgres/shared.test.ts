@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import type { Action, IssueAction, RevisionAction } from '#promise/action.ts'
 import { ABSENT, type Anchoring, type Outcome } from '#promise/anchoring.ts'
-import type { Intent, IssueIntent, RevisionIntent } from '#promise/intent.ts'
 import { LockLost } from '#promise/lock.ts'
 import type { Send, SignedTransaction } from '#promise/send.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
@@ -18,12 +18,12 @@ const log = createLog('silent')
 
 const [ADA, BOB] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
-const issueOf = (n: number): IssueIntent => ({
+const issueOf = (n: number): IssueAction => ({
   kind: 'issue',
   documentHash: word(n),
   validUntil: 0,
 })
-const suspendOf = (n: number): RevisionIntent => ({ kind: 'suspend', documentHash: word(n) })
+const suspendOf = (n: number): RevisionAction => ({ kind: 'suspend', documentHash: word(n) })
 
 function signed(nonce: number): SignedTransaction {
   const fees = { gasLimit: 10n, maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n }
@@ -78,17 +78,17 @@ describe.skipIf(folder === undefined)('gateways that share a database', () => {
 
   async function waiting({ outbox }: Leading, account: Hex): Promise<string[]> {
     return (await waitingFor(outbox, account)).map(
-      ({ intent }) => `${intent.kind} ${Number(intent.documentHash)}`,
+      ({ action }) => `${action.kind} ${Number(action.documentHash)}`,
     )
   }
 
-  /** An account sends an intent that it may send. */
-  async function send({ outbox }: Leading, account: Hex, intent: Intent): Promise<Send> {
-    return outbox.plan({ account }, signed(0), await membersOf(outbox, [intent], account))
+  /** An account sends an action that it may send. */
+  async function send({ outbox }: Leading, account: Hex, action: Action): Promise<Send> {
+    return outbox.plan({ account }, signed(0), await membersOf(outbox, [action], account))
   }
-  /** An account sends an intent, which gets into a block. */
-  async function anchor(leading: Leading, account: Hex, intent: Intent): Promise<void> {
-    await leading.outbox.settle(await send(leading, account, intent), [THERE], PLACE, 0n)
+  /** An account sends an action, which gets into a block. */
+  async function anchor(leading: Leading, account: Hex, action: Action): Promise<void> {
+    await leading.outbox.settle(await send(leading, account, action), [THERE], PLACE, 0n)
   }
 
   test('one gateway leads until it leaves', async () => {

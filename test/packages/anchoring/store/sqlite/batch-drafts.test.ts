@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
-import { intentOfBatch, type KnownBatch } from '#promise/batch-log.ts'
+import type { Action } from '#promise/action.ts'
+import { actionOfBatch, type KnownBatch } from '#promise/batch-log.ts'
 import type { ListedStatus } from '#promise/document-index.ts'
-import type { Intent } from '#promise/intent.ts'
 import type { Lock } from '#promise/lock.ts'
 import { createBatchDrafts } from '#store/batch-drafts.ts'
 import { createBatchLog } from '#store/batches.ts'
@@ -104,9 +104,9 @@ describe('what is stored before the promise', () => {
     expect(await listed()).toEqual(documents.toReversed())
     expect(await listed('pending')).toEqual(documents.toReversed())
     expect(await listed('valid')).toEqual([])
-    const anchor = (intent: Intent, blockNumber: number) =>
-      resolve(parts.outbox, intent, anchoredAt(placeIn(blockNumber)))
-    await anchor(intentOfBatch(batch), 7)
+    const anchor = (action: Action, blockNumber: number) =>
+      resolve(parts.outbox, action, anchoredAt(placeIn(blockNumber)))
+    await anchor(actionOfBatch(batch), 7)
     expect(await parts.index.find(documents[0] as Hex)).toMatchObject({ blockNumber: 7 })
     expect([await listed('pending'), (await listed('valid')).length]).toEqual([[], 2])
 

@@ -83,8 +83,8 @@ test('neither has the document of a promise', async () => {
   const outbox = createOutbox(database)
   const block = blockOf(1)
   const { documentHash, bytes } = block
-  const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
-  await outbox.add(intent, { payload: { bytes } })
+  const action = { kind: 'issue', documentHash, validUntil: 0 } as const
+  await outbox.add(action, { payload: { bytes } })
   expect(isInFiles(block)).toBe(true)
   await erase([block])
   expect(isInFiles(block)).toBe(false)

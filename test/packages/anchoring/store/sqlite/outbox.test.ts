@@ -59,7 +59,7 @@ test('no statement reads all records, changes or sends', async () => {
       payload: { entry: { ...ENTRY, request, supersedes: old.documentHash } },
     })
     await outbox.add(issueOf(), { payload: { entry: { ...ENTRY, request } } })
-    for (const intent of [two, three]) await outbox.add(intent)
+    for (const action of [two, three]) await outbox.add(action)
     await outbox.add(suspendOf(one.documentHash), { changedBlock: 9 })
     await outbox.add(revokeOf(old.documentHash))
     for (const kind of ['issue', 'revoke', 'suspend'] as const)
@@ -85,7 +85,7 @@ test('no statement reads all records, changes or sends', async () => {
     await resolve(outbox, three, { status: 'conflict' })
     const foreign = placeIn(6)
     const adopted = issueOf()
-    await outbox.adopt(adopted, foreign)
+    await outbox.guard(adopted, foreign)
     await outbox.feesSince(0)
     await outbox.upTo(9, 9)
     await outbox.unseen(undefined, 9)

@@ -10,12 +10,12 @@ type Requested = {
    * issued the record.
    */
   tenant?: string
-  /** Who requested it, as `formatActor` writes it. It is stored beside the intent, for the history. */
+  /** Who requested it, as `formatActor` writes it. It is stored beside the action, for the history. */
   actor?: string | undefined
 }
 
 /** A document or a batch to issue. A document in a batch is issued with its batch. */
-export type IssueIntent = Requested &
+export type IssueAction = Requested &
   RecordKey & {
     kind: 'issue'
     /** Seconds of the Unix epoch, 0 = never expires. For a batch, its size, as in the registry. */
@@ -25,7 +25,7 @@ export type IssueIntent = Requested &
   }
 
 /** A document or a batch to revoke permanently, to suspend, or to release from a suspension. */
-export type RevisionIntent = Requested &
+export type RevisionAction = Requested &
   RecordKey &
   (
     | {
@@ -38,14 +38,14 @@ export type RevisionIntent = Requested &
   )
 
 /** A change to make on the chain. A record has at most one of each kind. */
-export type Intent = IssueIntent | RevisionIntent
+export type Action = IssueAction | RevisionAction
 
 /** @param requested Who requests it. */
-export function issueIntentOf(
+export function issueActionOf(
   document: Document,
   { documentHash }: Sealed,
   { tenant, actor }: { tenant: string; actor?: string | undefined },
-): IssueIntent {
+): IssueAction {
   return {
     kind: 'issue',
     documentHash: toHex(documentHash),
@@ -55,30 +55,30 @@ export function issueIntentOf(
   }
 }
 
-/** Identifies an intent, because a record has at most one of each kind. */
-export type IntentKey = `${Intent['kind']} ${Hex}`
+/** Identifies an action, because a record has at most one of each kind. */
+export type ActionKey = `${Action['kind']} ${Hex}`
 
-export function keyOf(kind: Intent['kind'], documentHash: Hex): IntentKey {
+export function keyOf(kind: Action['kind'], documentHash: Hex): ActionKey {
   return `${kind} ${documentHash}`
 }
 
-export function keyOfIntent({ kind, documentHash }: Intent): IntentKey {
+export function keyOfAction({ kind, documentHash }: Action): ActionKey {
   return keyOf(kind, documentHash)
 }
 
 /** @returns Whether another account of the issuer can undo it later. */
-export function canBeUndone({ kind }: Intent): boolean {
+export function canBeUndone({ kind }: Action): boolean {
   return kind === 'suspend' || kind === 'release'
 }
 
 /** @returns The RFC 5280 reason code that a revision writes into the record. */
-export function reasonOf(intent: RevisionIntent): number {
-  if (intent.kind === 'revoke') return intent.reason
-  return intent.kind === 'suspend' ? SUSPENDED : RELEASED
+export function reasonOf(action: RevisionAction): number {
+  if (action.kind === 'revoke') return action.reason
+  return action.kind === 'suspend' ? SUSPENDED : RELEASED
 }
 
-/** The event of each kind of intent. */
-export const EVENTS: Record<Intent['kind'], RegistryEvent> = {
+/** The event of each kind of action. */
+export const EVENTS: Record<Action['kind'], RegistryEvent> = {
   issue: 'issued',
   revoke: 'revoked',
   suspend: 'revoked',
