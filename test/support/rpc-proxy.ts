@@ -47,14 +47,18 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
       return
     }
-    const answer = (await (
-      await fetch(target, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-      })
-    ).json()) as { result?: unknown }
-    if ('result' in answer) answer.result = await behaviour.change(method, answer.result, params)
+    const headers = { 'content-type': 'application/json' }
+    // A node that stops meanwhile answers nothing.
+    const answered = await fetch(target, { method: 'POST', headers, body })
+      .then((read) => read.json() as Promise<{ result?: unknown }>)
+      .catch(() => undefined)
+    if (!answered) {
+      response.destroy()
+      return
+    }
+    const { result, ...answer } = answered
+    if ('result' in answered)
+      Object.assign(answer, { result: await behaviour.change(method, result, params) })
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
   })
