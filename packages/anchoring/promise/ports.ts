@@ -32,7 +32,7 @@ export type MirrorRows = {
   root(): Promise<Uint8Array | null | undefined>
   /** Writes that all payloads are to be pinned, also those that are pinned already. */
   begin(): Promise<void>
-  /** Forgets what is to be pinned: there is no node. */
+  /** Deletes what is to be pinned, because the settings name no node. */
   forget(): Promise<void>
   /** @returns Some payloads to pin next, without erased ones; `undefined` when all are pinned. */
   next(): Promise<Unpinned | undefined>

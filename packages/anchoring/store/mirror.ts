@@ -6,7 +6,7 @@ import { all, first, numberOrNull, type Row, statement, type Work } from './sql.
 
 const HASH_BYTES = 32
 
-/** @returns The hashes in a text of hashes, one after another. */
+/** @returns The hashes that were written one after another. */
 export function partsOf(hashes: Uint8Array): Uint8Array[] {
   return Array.from({ length: hashes.length / HASH_BYTES }, (_, i) =>
     hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
