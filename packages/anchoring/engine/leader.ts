@@ -122,6 +122,8 @@ export function createLeader<L extends Leading>(
       throw error
     }
     leading = { session, term: next }
+    // `stop` found no term.
+    if (isStopping) next.stop()
     log.info('leading')
     for (const start of chores.keys()) chores.set(start, start(session))
     return true

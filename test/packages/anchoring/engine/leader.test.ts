@@ -198,6 +198,24 @@ describe('the leader', () => {
   })
 })
 
+describe('a gateway that is stopped while it begins to lead', () => {
+  test('stops', async () => {
+    const { sessions, startGateway } = openShared()
+    const one = startGateway([ADA])
+    await one.leader.start()
+    const { open } = sessions
+    let stopped: Promise<void> | undefined
+    sessions.open = () => {
+      stopped ??= one.leader.stop()
+      return open()
+    }
+    sessions.lose(LEADER)
+    await expect.poll(() => stopped !== undefined).toBe(true)
+    await stopped
+    expect(sessions.held()).toEqual([])
+  }, 20_000)
+})
+
 describe('the state that the leader publishes', () => {
   test('is published again without a change, so that others know that it leads', async () => {
     const { database, sessions, startGateway } = openShared()
