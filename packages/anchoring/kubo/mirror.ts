@@ -31,10 +31,10 @@ export function startMirror(deps: {
       const next = await rows.next()
       return { next, root: await kubo.pin(next?.payloads ?? []) }
     })
-    const hashes = (next?.payloads ?? []).map(({ hash }) => hash)
+    const hashes = next?.hashes ?? []
     const erased = await Promise.all(hashes.map(isErased))
     for (const hash of hashes.filter((_, i) => erased[i])) await kubo.erase(hash)
-    if (next || root) await rows.done(next ?? { payloads: [], rows: [] }, root)
+    if (next || root) await rows.done(next ?? { hashes: [], payloads: [], rows: [] }, root)
     return next !== undefined
   }
 

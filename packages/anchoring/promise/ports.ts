@@ -41,6 +41,8 @@ export type MirrorRows = {
 }
 
 export type Unpinned = {
+  /** Also of payloads that are gone, which a gateway that was killed may have pinned. */
+  hashes: readonly Uint8Array[]
   payloads: readonly { hash: Uint8Array; bytes: Uint8Array }[]
   /** The rows that name them; absent while all are being pinned. */
   rows?: readonly number[]

@@ -93,11 +93,11 @@ function* readNext(): Work<Unpinned | undefined> {
     hashes.push(...some)
   }
   if (rows.length > 0)
-    return { rows, payloads: (yield* all(SELECT_PAYLOADS, { hashes })).map(payloadOf) }
+    return { rows, hashes, payloads: (yield* all(SELECT_PAYLOADS, { hashes })).map(payloadOf) }
   const cursor = (yield* first(SELECT))?.cursor ?? null
-  return cursor === null
-    ? undefined
-    : { payloads: (yield* all(SELECT_AFTER, { cursor })).map(payloadOf) }
+  if (cursor === null) return undefined
+  const payloads = (yield* all(SELECT_AFTER, { cursor })).map(payloadOf)
+  return { hashes: payloads.map(({ hash }) => hash), payloads }
 }
 
 function payloadOf({ hash, bytes }: Row): Unpinned['payloads'][number] {

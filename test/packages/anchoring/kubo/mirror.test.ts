@@ -55,11 +55,19 @@ describe.skipIf(binary === undefined)('the mirror', () => {
   const storeOn = (node = kubo) =>
     createKuboStore(createKuboNode(node.apiUrl, 2_000, false), () => {})
   /** Starts it until the end of the test. */
-  function start(changes: { rows?: Partial<MirrorRows>; kubo?: KuboStore } = {}) {
+  function start({
+    rows,
+    kubo = storeOn(),
+    isErased = createIsErased(database),
+  }: {
+    rows?: Partial<MirrorRows>
+    kubo?: KuboStore
+    isErased?: (hash: Uint8Array) => Promise<boolean>
+  } = {}) {
     const stop = startMirror({
-      rows: { ...createMirrorRows(database), ...changes.rows },
-      kubo: changes.kubo ?? storeOn(),
-      isErased: createIsErased(database),
+      rows: { ...createMirrorRows(database), ...rows },
+      kubo,
+      isErased,
       log,
     })
     onTestFinished(stop)
@@ -208,6 +216,31 @@ describe.skipIf(binary === undefined)('the mirror', () => {
     const store = storeOn()
     expect(await store.erase(block.hash)).toBe(true)
     expect([await rootsOf(block), await store.get(block.hash)]).toEqual([[], { status: 'missing' }])
+  })
+
+  test('unpins what was erased before a killed gateway pinned it', async () => {
+    await put(1)
+    const stop = start()
+    await expect.poll(lag).toBe(0)
+    await stop()
+    const [erased, kept] = (await put(2)) as [Block, Block]
+    const store = storeOn()
+    const killed = start({
+      kubo: {
+        ...store,
+        async pin(payloads) {
+          await erasures().begin(erased.documentHash, 'default')
+          return store.pin(payloads)
+        },
+      },
+      isErased: () => Promise.reject(new Error('killed')),
+    })
+    await expect.poll(() => arePinned([erased, kept])).toBe(true)
+    await killed()
+    start()
+    await expect.poll(lag).toBe(0)
+    expect(await store.get(erased.hash)).toEqual({ status: 'missing' })
+    expect(await arePinned([kept])).toBe(true)
   })
 
   test('an erasure from the newest group does not look like a lost pin', async () => {
