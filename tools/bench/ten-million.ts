@@ -1,5 +1,5 @@
-// `node tools/bench/ten-million.ts [documents]`: measures a gateway whose database has ten million
-// documents (or the given number), and writes that table of docs/performance.md.
+// `node scripts/run.mjs tools/bench/ten-million.ts [documents]`: measures a gateway whose database has
+// ten million documents (or the given number), and writes that table of docs/performance.md.
 //
 //   --seconds S   of issuing in each case (10)
 //   --rounds N    of issuing, with an empty database and with the full one in turn (3)
@@ -13,7 +13,7 @@ import { measureFull, optionsOfBoth, withChain } from './ten-million/measure.ts'
 import { fullTables } from './ten-million/report.ts'
 
 const options = optionsOfBoth()
-const setting = readSetting('node tools/bench/ten-million.ts')
+const setting = readSetting('node scripts/run.mjs tools/bench/ten-million.ts')
 const tables = await withChain(options.rows, async (folder, chain) => {
   const dataDir = join(folder, 'full')
   const path = join(dataDir, 'gateway.db')

@@ -163,19 +163,19 @@ async function measureIssuing(side: Side, chain: PretendedChain, seconds: number
   return { plain, keyed }
 }
 
-/** Makes the pretended blocks final, and waits until the gateway has asked for all records. */
+/** Makes the pretended blocks final, and waits until the gateway has asked for all of them. */
 async function measureFinality(side: Side, chain: PretendedChain): Promise<NamedPauses> {
   const gateway = await startMeasured('finality', side, chain)
   await sleep(START_MS)
   await gateway.pauses('before')
   const begun = performance.now()
   chain.finalize()
-  const calls = () => chain.asked.records
-  for (const before = calls(); calls() === before; ) await sleep(20)
-  await untilQuiet(calls)
+  const before = chain.asked.blocks
+  while (chain.asked.blocks === before) await sleep(20)
+  await untilQuiet(() => chain.asked.blocks)
   const seconds = Math.round((performance.now() - begun - QUIET_MS) / 1000)
-  const asked = chain.asked.records.toLocaleString('en')
-  const pauses = await gateway.pauses(`all final: ${seconds} s, ${asked} calls for records`)
+  const asked = (chain.asked.blocks - before).toLocaleString('en')
+  const pauses = await gateway.pauses(`all final: ${seconds} s, ${asked} blocks asked for`)
   await gateway.stop()
   return pauses
 }
