@@ -1,5 +1,5 @@
-// `node scripts/run.mjs tools/bench/ten-million.ts [documents]`: measures a gateway whose database has
-// ten million documents (or the given number), and writes that table of docs/performance.md.
+// `node scripts/run.mjs tools/bench/ten-million.ts [documents]`: measures a gateway whose database
+// has ten million documents (or the given number), and writes that table of docs/performance.md.
 //
 //   --seconds S   of issuing in each case (10)
 //   --rounds N    of issuing, with an empty database and with the full one in turn (3)

@@ -1,22 +1,17 @@
 import { Pool } from 'undici'
-import { registryAbi as abi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import { bodyOf, serveHttp } from '#test/support/http.ts'
 import type { BenchChain } from '../chain.ts'
 
 // The blocks of rows that a script wrote are not on the chain. Their numbers are beyond those of its
-// real blocks, and a document's hash ends with the index of its block.
+// real blocks.
 
 /** The number of the first pretended block. */
 export const FIRST_BLOCK = 1_000_000_000
-/** Used in place of the index for a document in no pretended block. */
-export const NO_BLOCK = 0xffff_ffff
 /** The expiry of every document. */
 export const EXPIRY = 4_102_444_800
 
-/**
- * A chain that also pretends to have the blocks and documents that a script wrote into a database.
- */
+/** A chain that also pretends to have the blocks that a script wrote into a database. */
 export type PretendedChain = BenchChain & {
   /** The number of pretended blocks that it was asked for. */
   readonly asked: { blocks: number }
@@ -26,31 +21,9 @@ export type PretendedChain = BenchChain & {
 
 type Request = { id: unknown; method: string; params: [string, ...unknown[]] }
 
-const RECORDS_OF = abi.getFunction('recordsOf')?.selector ?? ''
-/** The number of hexadecimal digits in a word, and in a record of nine words. */
-const DIGITS = 64
-const RECORD_DIGITS = 9 * DIGITS
+const word = (value: number) => value.toString(16).padStart(64, '0')
 
-const word = (value: number) => value.toString(16).padStart(DIGITS, '0')
-
-/** @returns The block number of a document from its hash; 0 = in no pretended block. */
-function blockOfDocument(documentHash: string, blocks: number): number {
-  const index = Number.parseInt(documentHash.slice(-8), 16)
-  return index < blocks ? FIRST_BLOCK + index : 0
-}
-
-/** @returns The hashes in the calldata of `recordsOf(uint32, bytes32[])`. */
-function hashesIn(data: string): string[] {
-  const words = data.slice(RECORDS_OF.length).match(/.{64}/g) ?? []
-  return words.slice(3)
-}
-
-/** @returns The record of a document that was anchored in this block. */
-function recordIn(block: number): string {
-  return [1, block, 1, EXPIRY, 0, 0, 0, 0, 0].map(word).join('')
-}
-
-/** A proxy in front of a real chain that answers for the pretended blocks and documents. */
+/** A proxy in front of a real chain that answers for the pretended blocks. */
 export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<PretendedChain> {
   const { origin } = new URL(chain.url)
   const pool = new Pool(origin, { connections: 32 })
@@ -70,33 +43,12 @@ export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<
     return { number: `0x${number.toString(16)}`, hash: `0x${word(number)}`, timestamp: '0x1' }
   }
 
-  /**
-   * @returns The records of the real chain, completed with the pretended ones. ethers is not used,
-   * because it takes a quarter of a millisecond for each record.
-   */
-  async function recordsFor(body: string, data: string, id: unknown): Promise<string> {
-    const wanted = hashesIn(data).map((hash) => blockOfDocument(hash, blocks))
-    if (wanted.every((block) => block === 0)) return forward(body)
-    const head = `0x${word(32)}${word(wanted.length)}`
-    const real: string = wanted.includes(0) ? JSON.parse(await forward(body)).result : ''
-    const records = wanted.map((block, i) =>
-      block === 0
-        ? real.slice(head.length + i * RECORD_DIGITS).slice(0, RECORD_DIGITS)
-        : recordIn(block),
-    )
-    return JSON.stringify({ jsonrpc: '2.0', id, result: `${head}${records.join('')}` })
-  }
-
   async function answer(body: string): Promise<string> {
     const { id, method, params } = JSON.parse(body) as Request
-    if (method === 'eth_getBlockByNumber') {
-      const result = blockFor(params[0])
-      if (result) asked.blocks++
-      return result ? JSON.stringify({ jsonrpc: '2.0', id, result }) : forward(body)
-    }
-    if (method !== 'eth_call') return forward(body)
-    const { data } = params[0] as unknown as { data: string }
-    return data.startsWith(RECORDS_OF) ? recordsFor(body, data, id) : forward(body)
+    const result = method === 'eth_getBlockByNumber' ? blockFor(params[0]) : undefined
+    if (!result) return forward(body)
+    asked.blocks++
+    return JSON.stringify({ jsonrpc: '2.0', id, result })
   }
 
   const server = await serveHttp(async (request, response) => {

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { createSchema } from '#store/drivers/postgres/schema.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { EXPIRY, FIRST_BLOCK, NO_BLOCK } from './chain.ts'
+import { EXPIRY, FIRST_BLOCK } from './chain.ts'
 
 /**
  * Numbers of rows: documents, of which some are on the chain in a number of blocks that are not
@@ -59,8 +59,6 @@ function insertsFor(rows: Rows): Insert[] {
   const open: Part = { from: openFrom, to: waitingFrom }
   const waiting: Part = { from: waitingFrom, to: documents }
   const all = [final, open, waiting]
-  // The hash of a document ends with the index of its pretended block.
-  const hashIn = (part: Part) => `hash_of(i, ${part === open ? index : NO_BLOCK})`
   const openSends: Part = { from: 0, to: notFinal > 0 ? blocks : 0 }
   const carried = Math.ceil(notFinal / Math.max(1, blocks))
   // One account, which the measured gateway does not have.
@@ -69,13 +67,13 @@ function insertsFor(rows: Rows): Insert[] {
     {
       into: 'payload',
       parts: all,
-      columns: (part) => ({ hash: hashIn(part), bytes: 'payload_of(i)' }),
+      columns: () => ({ hash: 'digest_of(i)', bytes: 'payload_of(i)' }),
     },
     {
       into: 'record',
       parts: all,
-      columns: (part) => ({
-        hash: hashIn(part),
+      columns: () => ({
+        hash: 'digest_of(i)',
         issued_on: 20_000,
         valid_until: EXPIRY,
         subject: 'number_of(i)',
@@ -171,8 +169,6 @@ export const SQLITE_FUNCTIONS = {
   digest_of: digestOf,
   number_of: (i: number) => digestOf(i).readBigInt64BE(),
   bytes_of: (number: number, size: number) => bytesOf(number, size),
-  hash_of: (i: number, index: number) =>
-    Buffer.concat([digestOf(i).subarray(0, 28), bytesOf(index, 4)]),
   payload_of: (i: number) =>
     createHash('shake256', { outputLength: SEALED_BYTES }).update(int8(i)).digest(),
 }
@@ -188,8 +184,6 @@ export const POSTGRES_FUNCTIONS = `
     RETURN ('x' || encode(substr(digest_of($1), 1, 8), 'hex'))::bit(64)::bigint;
   CREATE FUNCTION bytes_of(bigint, int) RETURNS bytea IMMUTABLE
     RETURN decode(lpad(to_hex($1), 2 * $2, '0'), 'hex');
-  CREATE FUNCTION hash_of(bigint, bigint) RETURNS bytea IMMUTABLE
-    RETURN substr(digest_of($1), 1, 28) || bytes_of($2, 4);
   CREATE FUNCTION payload_of(bigint) RETURNS bytea IMMUTABLE
     RETURN substr(${PAYLOAD.join(' || ')}, 1, ${SEALED_BYTES});`
 const DROP_FUNCTIONS = `DROP FUNCTION ${Object.keys(SQLITE_FUNCTIONS).toReversed().join(', ')}`
