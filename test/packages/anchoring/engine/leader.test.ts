@@ -196,10 +196,8 @@ describe('the leader', () => {
     expect([sessions.held(), one.account()]).toEqual([[], undefined])
     expect(() => one.leader.assertOpen()).toThrow('stopping')
   })
-})
 
-describe('a gateway that is stopped while it begins to lead', () => {
-  test('stops', async () => {
+  test('stops when it is told to while it begins to lead', async () => {
     const { sessions, startGateway } = openShared()
     const one = startGateway([ADA])
     await one.leader.start()
